@@ -15,8 +15,8 @@ const abortEnds = 10 * time.Second
 // aborting reports whether ranks have continued into MPI_Abort.
 type aborting struct{ entered, awaited bool }
 
-// happened processes an event.
-func (a *aborting) happened(g protocol.Group) {
+// observe processes an event.
+func (a *aborting) observe(g protocol.Group) {
 	a.entered = a.entered || g.HasNote(protocol.IntoAbort)
 }
 

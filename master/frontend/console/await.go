@@ -1,3 +1,5 @@
+// What must happen before the next command starts.
+
 package console
 
 import (
@@ -8,22 +10,21 @@ import (
 	"sdm/protocol/rank"
 )
 
-// await is what must happen before the next command starts. The zero value is nothing.
+// await is what must happen before the next command starts. The zero value waits for nothing.
 type await struct {
-	call *call // its done
+	call *call // waits until it is done
 	// settled waits in addition until every rank that the call has resumed has stopped or ended,
 	// and every rank that it is to end has ended.
 	settled bool
-	// first is settled for a launch: until the first stop of each rank.
+	// first is settled for a launch: it waits for the first stop of each rank.
 	first bool
-	// quiet waits until none of these ranks runs or is about to.
-	quiet  bool
-	any    bool // … until one of them does not
-	ranks  rank.Set
-	expiry <-chan time.Time // ends the wait; nil: no limit
-	timer  *time.Timer
-	notice *time.Timer  // when to tell which ranks are stopped and which run; nil: never
-	shell  <-chan error // a shell command
+	// quiet waits until none of ranks runs or is about to run; any until one of them does not.
+	quiet, any bool
+	ranks      rank.Set
+	expiry     <-chan time.Time // ends the wait; nil: no limit
+	timer      *time.Timer
+	notice     *time.Timer  // when to tell which ranks are stopped and which run; nil: never
+	shell      <-chan error // a shell command
 }
 
 // over reports whether there is nothing more to wait for.
@@ -47,7 +48,8 @@ func (a *await) over(j *job) bool {
 	return true
 }
 
-// expecting reports whether further stops or ends are expected soon, or answers that tell so.
+// expecting reports whether further stops or ends are expected soon, or an answer after which they
+// may be.
 func (a *await) expecting(j *job) bool {
 	switch {
 	case a.call != nil && !a.call.done:
@@ -97,8 +99,8 @@ func (c *console) notice() {
 		return
 	}
 	runs := x.moving()
-	if stand := c.cfg.All.Minus(runs); !runs.IsEmpty() && !stand.IsEmpty() {
-		c.say("[" + text.Ranks(stand) + "] " + choose(stand.Len() == 1, "does", "do") + " not run, [" + text.Ranks(runs) + "] still " +
+	if stopped := c.cfg.All.Minus(runs); !runs.IsEmpty() && !stopped.IsEmpty() {
+		c.say("[" + text.Ranks(stopped) + "] " + choose(stopped.Len() == 1, "does", "do") + " not run, [" + text.Ranks(runs) + "] still " +
 			choose(runs.Len() == 1, "runs", "run") + ": waiting (wait any continues at the first stop, --timeout bounds it)")
 	}
 }

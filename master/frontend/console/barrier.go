@@ -1,3 +1,5 @@
+// Stops at barriers, which are shown together.
+
 package console
 
 import (
@@ -50,6 +52,6 @@ func (c *console) openBarriers() {
 		for _, g := range b.foldBuffer.take() {
 			c.foldBuffer.add(g)
 		}
-		c.discard()
+		c.writeHeld()
 	}
 }

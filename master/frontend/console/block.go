@@ -1,3 +1,5 @@
+// Commands whose lines follow, up to end.
+
 package console
 
 import (
@@ -16,8 +18,8 @@ type block struct {
 // maxBlock bounds the number of lines.
 const maxBlock = 1000
 
-// gather adds a line to the open block. It reports whether there is one.
-func (c *console) gather(line string) bool {
+// addToBlock adds a line to the open block. It reports whether there is one.
+func (c *console) addToBlock(line string) bool {
 	b := c.block
 	if b == nil {
 		return false
@@ -36,15 +38,15 @@ func (c *console) gather(line string) bool {
 		}
 	case len(b.lines) >= maxBlock:
 		c.block = nil
-		c.mistake(b.from.at(&command.Mistake{Text: "commands: there is no end in sight", Hint: "end, on a line of its own, is the last"}))
+		c.mistake(b.from.at(&command.Mistake{Text: "commands: no end within 1000 lines", Hint: "end, on a line of its own, is the last"}))
 	case text != "" && text[0] != '#':
 		b.lines = append(b.lines, text)
 	}
 	return true
 }
 
-// unfinished reports a block without its end.
-func (c *console) unfinished() {
+// reportOpenBlock reports a block without its end.
+func (c *console) reportOpenBlock() {
 	if b := c.block; b != nil {
 		c.block = nil
 		c.mistake(b.from.at(&command.Mistake{Text: "commands: end is missing", Hint: "end, on a line of its own, is the last"}))

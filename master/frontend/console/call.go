@@ -1,3 +1,5 @@
+// Calls of the session and their answers.
+
 package console
 
 import (
@@ -17,8 +19,8 @@ type call struct {
 	typed bool   // at the prompt: its answers are paged
 	quiet bool   // the console's own: answers are not written
 	page  bool   // a further page of a truncated answer; expand continues from it
-	// perhaps tells that then decides whether the command has failed.
-	perhaps bool
+	// undecided tells that then decides whether the command has failed.
+	undecided bool
 	// refusals of a quiet call are written.
 	refusals bool
 	starts   bool             // the launch or attach that the session begins with
@@ -60,8 +62,8 @@ func (x *call) answer(g protocol.Group) {
 	}
 }
 
-// happened processes an event of ranks.
-func (x *call) happened(g protocol.Group) {
+// observe processes an event of ranks.
+func (x *call) observe(g protocol.Group) {
 	switch {
 	case g.Kind == protocol.KindRunning:
 		x.running, x.ran = x.running.Union(g.Ranks), x.ran.Union(g.Ranks)
@@ -115,16 +117,16 @@ func (x *call) failed() bool {
 
 // others returns the ranks without a result.
 func (x *call) others() rank.Set {
-	return x.those(func(g protocol.Group) bool { return g.Kind != protocol.KindResult })
+	return x.ranksWhere(func(g protocol.Group) bool { return g.Kind != protocol.KindResult })
 }
 
 // refused returns the ranks without a result for reasons other than their state.
 func (x *call) refused() rank.Set {
-	return x.those(func(g protocol.Group) bool { return g.Kind != protocol.KindResult && !g.HasFault(protocol.FaultState) })
+	return x.ranksWhere(func(g protocol.Group) bool { return g.Kind != protocol.KindResult && !g.HasFault(protocol.FaultState) })
 }
 
-// those returns the ranks of some of the groups.
-func (x *call) those(some func(protocol.Group) bool) rank.Set {
+// ranksWhere returns the ranks of some of the groups.
+func (x *call) ranksWhere(some func(protocol.Group) bool) rank.Set {
 	var ranks rank.Set
 	for _, g := range x.groups {
 		if some(g) {
@@ -145,9 +147,9 @@ func (c *console) begin(x *call, s session.Call) error {
 		return err
 	}
 	x.id, x.asked.Command = id, asDone(x.asked.Command, s.Command)
-	x.ranks = c.meant(s.Ranks)
+	x.ranks = c.ranksOf(s.Ranks)
 	c.calls[id] = x
-	c.progress.goOn()
+	c.progress.resume()
 	return nil
 }
 

@@ -85,11 +85,11 @@ func (q *completions) ask(line string) []string {
 // lookUp answers from the known completions, or asks the gdb of one stopped rank.
 func (c *console) lookUp(q completion) {
 	found, known := c.completions.find(q.line)
-	stand := c.states.In(session.Stopped)
-	if some := stand.Intersect(c.focus); !some.IsEmpty() {
-		stand = some
+	stopped := c.states.In(session.Stopped)
+	if some := stopped.Intersect(c.focus); !some.IsEmpty() {
+		stopped = some
 	}
-	r, any := stand.Min()
+	r, any := stopped.Min()
 	if known || !any || c.completions.open || c.await.call != nil {
 		q.answer <- found
 		return

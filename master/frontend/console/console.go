@@ -49,8 +49,8 @@ type Config struct {
 	// Over is called when Run returns, with the states of the ranks and those that were killed by a
 	// command. It may be nil.
 	Over func(states *session.States, killed rank.Set)
-	// AtEnd tells what will happen to the remaining ranks when all commands are complete: "killed"
-	// or "detached". It is written if some run then; "" writes nothing.
+	// AtEnd is what happens to the remaining ranks when all commands are complete: "killed" or
+	// "detached". It is written if some run then; "" writes nothing.
 	AtEnd string
 	// StopOnError ends scripts at the first command that fails; if not Interactive, it ends the
 	// console.
@@ -199,7 +199,7 @@ func newConsole(ctx context.Context, cfg Config) *console {
 		focus:  cfg.All, wait: cfg.Wait, lister: lister{size: listLines},
 		scripts: newScripts(cfg.Scripts), completions: newCompletions(),
 	}
-	c.flush = c.discard
+	c.flush = c.writeHeld
 	if cfg.Shell != nil {
 		c.sh = func(line string) error { return cfg.Shell(ctx, line) }
 	}
@@ -212,7 +212,7 @@ func newConsole(ctx context.Context, cfg Config) *console {
 
 // close ends the goroutines and waits for them.
 func (c *console) close() {
-	c.discard()
+	c.writeHeld()
 	c.release()
 	c.progress.stop()
 	if c.await.shell != nil {

@@ -1,3 +1,5 @@
+// Events of the session.
+
 package console
 
 import (
@@ -18,7 +20,7 @@ func (c *console) take(e session.Event) {
 	}
 	switch {
 	case !e.IsAnswer():
-		c.happened(e)
+		c.observe(e)
 	case x == nil: // a call of another front end, or a dropped one
 		c.late(text.Asked{Command: e.Command}, e)
 	case e.Done != nil:
@@ -32,15 +34,15 @@ func (c *console) take(e session.Event) {
 	}
 }
 
-// happened processes an unsolicited event and writes it; stops and ends may be held for a short
+// observe processes an unsolicited event and writes it; stops and ends may be held for a short
 // time.
-func (c *console) happened(e session.Event) {
-	c.aborting.happened(e.Group)
+func (c *console) observe(e session.Event) {
+	c.aborting.observe(e.Group)
 	c.states.Feed(e)
-	c.progress.happened(e.Group)
+	c.progress.observe(e.Group)
 	for _, x := range c.calls {
 		if x.resumes() || x.raw() || x == c.await.call {
-			x.happened(e.Group)
+			x.observe(e.Group)
 		}
 	}
 	if e.Group.Kind == protocol.KindStopped {
@@ -59,7 +61,7 @@ func (c *console) happened(e session.Event) {
 	defer c.openBarriers()
 	if !folds(e.Group) {
 		if c.foldBuffer.ranks.Intersects(e.Group.Ranks) { // keep the order of a rank
-			c.discard()
+			c.writeHeld()
 		}
 		c.write(e)
 		return
@@ -67,7 +69,7 @@ func (c *console) happened(e session.Event) {
 	c.foldBuffer.add(e.Group)
 	switch {
 	case !c.await.expecting(&c.job):
-		c.discard()
+		c.writeHeld()
 	case c.await.first:
 		c.foldBuffer.arm(foldStart * c.cfg.Fold)
 	default:
@@ -75,8 +77,8 @@ func (c *console) happened(e session.Event) {
 	}
 }
 
-// discard writes the events that were held.
-func (c *console) discard() {
+// writeHeld writes the events that were held.
+func (c *console) writeHeld() {
 	groups := c.foldBuffer.take()
 	for _, g := range groups {
 		c.write(session.NewEvent(g))
@@ -116,10 +118,10 @@ func (c *console) finish(x *call) {
 		x.groups = oneTree(x)
 		c.answers(x)
 		x.groups = groups
-		c.beside(x)
+		c.writeNotes(x)
 	}
 	if !c.await.expecting(&c.job) {
-		c.discard()
+		c.writeHeld()
 	}
 	c.remember(x)
 	c.judgeCall(x)
@@ -148,7 +150,7 @@ func (c *console) answers(x *call) {
 	}
 	causes := x.raw() || x.asked.Command == "break"
 	if !causes && (!x.resumes() || c.foldBuffer.ranks.Intersects(x.others())) {
-		c.discard()
+		c.writeHeld()
 	}
 	if !x.told.IsEmpty() {
 		if s, _ = c.answersText(x.asked, x.news(), c.states); s == "" {

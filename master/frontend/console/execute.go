@@ -1,3 +1,5 @@
+// Execution of a line.
+
 package console
 
 import (
@@ -27,7 +29,7 @@ func (c *console) executeLine(line string, from source) {
 	}
 	if c.block != nil {
 		c.echoed(line, from)
-		c.gather(line)
+		c.addToBlock(line)
 		return
 	}
 	clear(c.completions.known) // a command may change the names
@@ -39,7 +41,7 @@ func (c *console) executeLine(line string, from source) {
 	}
 	if err == nil {
 		if cmd.Name != command.Wait { // wait expects further events
-			c.discard() // effects of earlier commands
+			c.writeHeld() // effects of earlier commands
 		}
 		c.echoed(line, from)
 		err = c.execute(cmd, from)
@@ -85,7 +87,7 @@ func (c *console) mistake(err error) {
 }
 
 // errMistake ends a script with StopOnError after an invalid command.
-var errMistake = errors.New("no further command is carried out (--stop-on-error)")
+var errMistake = errors.New("no further command is executed (--stop-on-error)")
 
 // execute executes one command, or begins to.
 func (c *console) execute(cmd command.Command, from source) error {
@@ -162,7 +164,7 @@ func (c *console) ask(cmd command.Command, from source) error {
 		x.then = c.save
 	}
 	if cmd.Do == "break" && pending == command.PendingAuto {
-		x.perhaps, x.then = true, func(x *call) { c.makePending(x, s) }
+		x.undecided, x.then = true, func(x *call) { c.makePending(x, s) }
 	}
 	if cmd.Do == "ranks" && from.prompt && c.cfg.Format == Text {
 		x.then = func(*call) { c.showUsage(s.Ranks) }
@@ -200,8 +202,8 @@ func (c *console) ranks(cmd command.Command) string {
 		return cmd.Set
 	}
 	run := c.busy().Intersect(c.focus)
-	stand := c.states.In(session.Stopped).Intersect(c.focus).Minus(run)
-	if run.IsEmpty() || stand.IsEmpty() {
+	stopped := c.states.In(session.Stopped).Intersect(c.focus).Minus(run)
+	if run.IsEmpty() || stopped.IsEmpty() {
 		c.toldPart = false
 		return c.setText(c.focus)
 	}
@@ -210,9 +212,9 @@ func (c *console) ranks(cmd command.Command) string {
 	}
 	if !c.toldPart {
 		c.toldPart = true
-		c.say("[" + text.Ranks(run) + "] " + choose(run.Len() == 1, "runs", "run") + ": commands for ranks that stand go to [" + text.Ranks(stand) + "]")
+		c.say("[" + text.Ranks(run) + "] " + choose(run.Len() == 1, "runs", "run") + ": commands for stopped ranks go to [" + text.Ranks(stopped) + "]")
 	}
-	return c.setText(stand)
+	return c.setText(stopped)
 }
 
 func choose(first bool, a, b string) string {

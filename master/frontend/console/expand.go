@@ -1,3 +1,5 @@
+// The command expand.
+
 package console
 
 import (

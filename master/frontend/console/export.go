@@ -1,3 +1,5 @@
+// Answers that are written to files.
+
 package console
 
 import (
@@ -10,11 +12,11 @@ import (
 	"sdm/protocol/stack"
 )
 
-// beside tells beside an exported tree what it does not say.
-func (c *console) beside(x *call) {
+// writeNotes writes what an exported tree does not contain.
+func (c *console) writeNotes(x *call) {
 	for _, g := range x.groups {
 		if x.cmd.Export != "" && g.Kind == protocol.KindResult && c.cfg.Format == Text {
-			for _, line := range c.cfg.ErrWriter.Beside(g) {
+			for _, line := range c.cfg.ErrWriter.Notes(g) {
 				c.complain(line)
 			}
 		}
@@ -41,7 +43,7 @@ func oneTree(x *call) (groups []protocol.Group) {
 
 // export writes the stacks of a call to a file, and other answers as usual.
 func (c *console) export(x *call) {
-	c.beside(x)
+	c.writeNotes(x)
 	var tree *stack.Tree
 	sampled := false
 	for _, g := range x.groups {

@@ -1,3 +1,5 @@
+// Reading of the standard input of the ranks.
+
 package console
 
 import "io"

@@ -1,3 +1,5 @@
+// Stops that wait for equal ones.
+
 package console
 
 import (

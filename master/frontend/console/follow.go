@@ -36,12 +36,12 @@ func (c *console) follow(groups []protocol.Group) {
 		all[i].ranks = all[i].ranks.Union(g.Ranks)
 	}
 	for _, f := range all {
-		c.goOn(f)
+		c.continueFollower(f)
 	}
 }
 
-// goOn executes the commands of a follower, each after the answer to the one before.
-func (c *console) goOn(f follower) {
+// continueFollower executes the commands of a follower, each after the answer to the one before.
+func (c *console) continueFollower(f follower) {
 	for len(f.lines) > 0 {
 		line := f.lines[0]
 		f.lines = f.lines[1:]
@@ -57,7 +57,7 @@ func (c *console) goOn(f follower) {
 				if then != nil {
 					then(x)
 				}
-				c.goOn(f)
+				c.continueFollower(f)
 			}
 			return
 		}
@@ -92,7 +92,7 @@ func (c *console) executeLineAt(line string, f follower) (*call, error) {
 // checkAt refuses commands that do not address ranks.
 func checkAt(cmd command.Command) *command.Mistake {
 	if cmd.Do == "" && cmd.Name != command.Echo {
-		return &command.Mistake{Text: cmd.Name + " cannot be carried out at a breakpoint", Hint: "what is asked of ranks can, and echo"}
+		return &command.Mistake{Text: cmd.Name + " cannot be executed at a breakpoint", Hint: "what is asked of ranks can, and echo"}
 	}
 	return nil
 }

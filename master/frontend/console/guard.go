@@ -18,9 +18,9 @@ func (c *console) guard(op string, do func()) (well bool) {
 	return false
 }
 
-// taken processes an event of the session. A call whose done causes a panic is complete
+// takeGuarded processes an event of the session. A call whose done causes a panic is complete
 // nevertheless.
-func (c *console) taken(e session.Event) {
+func (c *console) takeGuarded(e session.Event) {
 	x := c.calls[e.ID]
 	if !c.guard(e.Command, func() { c.take(e) }) && x != nil && e.Done != nil {
 		x.done = true

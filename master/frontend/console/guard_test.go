@@ -23,7 +23,7 @@ func TestPanicCostsOneAnswer(t *testing.T) {
 	x := &call{id: 7, quiet: true, then: func(*call) { panic("then") }}
 	c.calls[7] = x
 	c.await = await{call: x}
-	c.taken(session.Event{Name: "done", ID: 7, Command: "print", Done: &session.Done{}})
+	c.takeGuarded(session.Event{Name: "done", ID: 7, Command: "print", Done: &session.Done{}})
 	if !x.done || !strings.Contains(complaints.String(), "sdm: print: a defect of sdm in") {
 		t.Errorf("done is %v, said %q", x.done, complaints.String())
 	}

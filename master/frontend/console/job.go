@@ -45,8 +45,8 @@ func (j *job) ending(x *call) rank.Set {
 // keptCalls is how many completed calls are kept for late answers.
 const keptCalls = 256
 
-// meant returns the ranks of a text; all ranks if only the master can evaluate it.
-func (j *job) meant(text string) rank.Set {
+// ranksOf returns the ranks of a text; all ranks if only the master can evaluate it.
+func (j *job) ranksOf(text string) rank.Set {
 	var set rank.Set
 	if text == "" || set.UnmarshalText([]byte(text)) != nil {
 		return j.all

@@ -1,3 +1,5 @@
+// The typed input, and text above the prompt.
+
 package console
 
 import (

@@ -1,3 +1,5 @@
+// Continuation of list.
+
 package console
 
 import (

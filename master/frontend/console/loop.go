@@ -1,3 +1,5 @@
+// The loop of the console.
+
 package console
 
 import (
@@ -25,7 +27,7 @@ func (c *console) run(ctx context.Context) (Status, error) {
 		}
 		if err := c.next(ctx); err != nil {
 			c.progress.clear()
-			c.lastLook(err)
+			c.showLastStacks(err)
 			return StatusRankFailed, err
 		}
 	}
@@ -40,7 +42,7 @@ func (c *console) advance() {
 		case ok:
 			c.guard(line, func() { c.executeLine(line, source{at: at}) })
 		case c.reader == nil:
-			c.unfinished()
+			c.reportOpenBlock()
 			if !c.awaitAbort() {
 				c.done()
 			}
@@ -82,7 +84,7 @@ func (c *console) next(ctx context.Context) error {
 		if !ok {
 			return ErrOver
 		}
-		c.taken(e)
+		c.takeGuarded(e)
 	case l := <-lines:
 		c.reader.asked = false
 		c.typed(l)
@@ -103,7 +105,7 @@ func (c *console) next(ctx context.Context) error {
 		}
 	case <-c.foldBuffer.due:
 		if c.foldBuffer.expired() {
-			c.discard()
+			c.writeHeld()
 		}
 	case <-c.progress.due:
 		c.progress.show(c.await.call, c.cfg.All, c.states)
@@ -135,7 +137,7 @@ func (c *console) typed(l lineRead) {
 	case errors.Is(l.err, ErrInterrupted):
 		c.interrupt(time.Now())
 	case errors.Is(l.err, io.EOF):
-		c.unfinished()
+		c.reportOpenBlock()
 		c.done()
 	default:
 		c.complain("sdm: cannot read commands: " + l.err.Error())
@@ -168,11 +170,11 @@ func (c *console) pass(p piece) {
 	}
 }
 
-// lastLookTakes bounds lastLook.
-const lastLookTakes = 5 * time.Second
+// lastStacksTime bounds showLastStacks.
+const lastStacksTime = 5 * time.Second
 
-// lastLook shows the stacks of all remaining ranks if the session ends because of --timeout.
-func (c *console) lastLook(why error) {
+// showLastStacks shows the stacks of all remaining ranks if the session ends because of --timeout.
+func (c *console) showLastStacks(why error) {
 	alive := c.states.In(session.Running, session.Stopped)
 	if c.cfg.IsTimeout == nil || !c.cfg.IsTimeout(why) || alive.IsEmpty() {
 		return
@@ -182,12 +184,12 @@ func (c *console) lastLook(why error) {
 	if err != nil || c.execute(cmd, source{}) != nil {
 		return
 	}
-	ctx, cancel := context.WithTimeout(context.Background(), lastLookTakes)
+	ctx, cancel := context.WithTimeout(context.Background(), lastStacksTime)
 	defer cancel()
 	for !c.await.over(&c.job) {
 		if c.next(ctx) != nil {
 			return
 		}
 	}
-	c.discard()
+	c.writeHeld()
 }

@@ -1,3 +1,5 @@
+// Commands that the console executes itself.
+
 package console
 
 import (
@@ -17,8 +19,7 @@ import (
 	"sdm/protocol/rank"
 )
 
-// These are commands that the console executes itself.
-
+// source begins to execute the commands of a file.
 func (c *console) source(path string) error {
 	script, err := ReadScript(atHome(path))
 	if err != nil {
@@ -54,7 +55,7 @@ func (c *console) focusOn(cmd command.Command, from source) error {
 		c.say("focus is [" + text.Ranks(c.focus) + "], " + plural(c.focus.Len(), "rank"))
 		return nil
 	}
-	return c.workOut(cmd, from, func(s rank.Set) { c.focus = s })
+	return c.evaluateSet(cmd, from, func(s rank.Set) { c.focus = s })
 }
 
 // waitFor waits until ranks have stopped or ended.
@@ -70,12 +71,12 @@ func (c *console) waitFor(cmd command.Command) error {
 		settle(c.focus)
 		return nil
 	}
-	return c.workOut(cmd, source{}, settle) // to wait for no rank is not an error
+	return c.evaluateSet(cmd, source{}, settle) // to wait for no rank is not an error
 }
 
-// workOut evaluates a set in the master. It reports if the set is empty, or if some ranks could not
+// evaluateSet evaluates a set in the master. It reports if the set is empty, or if some ranks could not
 // be asked.
-func (c *console) workOut(cmd command.Command, from source, then func(rank.Set)) error {
+func (c *console) evaluateSet(cmd command.Command, from source, then func(rank.Set)) error {
 	x := &call{cmd: cmd, from: from, quiet: true, refusals: cmd.Name != command.Wait, then: func(x *call) {
 		if cmd.Name == command.Wait && x.results.IsEmpty() {
 			return // an empty set: the wait is over

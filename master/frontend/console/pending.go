@@ -22,7 +22,7 @@ const pendingQuestion = "Make breakpoint pending on future shared library load? 
 // makePending makes a breakpoint pending if no rank has its location: at the prompt it asks the
 // user, in a script it does so at once. If some rank has the location, nothing more is done.
 func (c *console) makePending(x *call, s session.Call) {
-	x.perhaps = false
+	x.undecided = false
 	if !x.results.IsEmpty() || !isLater(x.groups) {
 		c.judgeCall(x)
 		return

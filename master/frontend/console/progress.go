@@ -1,3 +1,5 @@
+// The status line of a long start or command.
+
 package console
 
 import (
@@ -39,8 +41,8 @@ func (p *progress) after(d time.Duration) {
 	p.due = p.timer.C
 }
 
-// happened processes events about the reading of symbols, and ends of ranks.
-func (p *progress) happened(g protocol.Group) {
+// observe processes events about the reading of symbols, and ends of ranks.
+func (p *progress) observe(g protocol.Group) {
 	var l protocol.Loading
 	switch {
 	case g.Kind.IsEnd():
@@ -50,12 +52,12 @@ func (p *progress) happened(g protocol.Group) {
 		p.loading = p.loading.Minus(g.Ranks)
 	default:
 		p.loading = p.loading.Union(g.Ranks)
-		p.goOn()
+		p.resume()
 	}
 }
 
-// goOn starts the updates if ranks read symbols.
-func (p *progress) goOn() {
+// resume starts the updates if ranks read symbols.
+func (p *progress) resume() {
 	if p.due == nil && !p.loading.IsEmpty() {
 		p.after(progressEvery)
 	}

@@ -1,3 +1,5 @@
+// Reading of command lines.
+
 package console
 
 import (

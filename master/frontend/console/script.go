@@ -1,3 +1,5 @@
+// Files of commands.
+
 package console
 
 import (
@@ -34,12 +36,11 @@ func (s Script) Check() error {
 			block = block && text != "end"
 			continue
 		}
-		if cmd, _, err := command.Parse(line); err == nil {
-			block = cmd.Name == command.Commands
-		}
-		if _, _, err := command.Parse(line); err != nil {
+		cmd, _, err := command.Parse(line)
+		if err != nil {
 			return s.at(i, err)
 		}
+		block = cmd.Name == command.Commands
 	}
 	return nil
 }

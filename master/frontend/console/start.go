@@ -1,3 +1,5 @@
+// The launch or attach that the session begins with.
+
 package console
 
 import (

@@ -1,3 +1,5 @@
+// The exit status.
+
 package console
 
 import (
@@ -56,14 +58,14 @@ func (c *console) done() {
 
 // judgeCall records whether a command of a script has failed.
 func (c *console) judgeCall(x *call) {
-	if x.from.at == nil || x.from.prompt || x.perhaps || !x.failed() {
+	if x.from.at == nil || x.from.prompt || x.undecided || !x.failed() {
 		return // the console's own, or seen by the user
 	}
 	c.fail(x.from.at(errFailed))
 }
 
 // errFailed ends a script with StopOnError.
-var errFailed = errors.New("the command has failed: no further one is carried out (--stop-on-error)")
+var errFailed = errors.New("the command has failed: no further one is executed (--stop-on-error)")
 
 // fail records that a command of a script has failed.
 func (c *console) fail(err error) {

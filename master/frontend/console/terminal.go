@@ -1,3 +1,5 @@
+// The prompt of a terminal.
+
 package console
 
 import (

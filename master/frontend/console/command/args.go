@@ -1,3 +1,5 @@
+// Parsers of arguments.
+
 package command
 
 import (
@@ -62,7 +64,7 @@ func parseFrame(c *Command) *Mistake {
 		return &Mistake{Text: "frame: which " + word + "?"}
 	case word == "apply":
 		c.Do = "gdb"
-		return passNeed(c)
+		return passArgs(c)
 	}
 	n, m := number(c, text, 0)
 	if m == nil {
@@ -295,8 +297,8 @@ func cutFormat(c *Command, rest string) (format, after string, m *Mistake) {
 	return format, after, nil
 }
 
-// passNeed passes the line to gdb, with the full name of the word.
-func passNeed(c *Command) *Mistake {
+// passArgs passes the line to gdb, with the full name of the word.
+func passArgs(c *Command) *Mistake {
 	if c.Rest == "" {
 		return &Mistake{Text: c.Name + " needs an argument"}
 	}
@@ -304,7 +306,7 @@ func passNeed(c *Command) *Mistake {
 	return nil
 }
 
-// passWord is passNeed for info, whose help is gdb's own.
+// passWord is passArgs for info, whose help is gdb's own.
 func passWord(c *Command) *Mistake {
 	for word, least := range sharedViews { // the answer is about all ranks of a gdb
 		if first, _ := cutWord(c.Rest); len(first) >= least && strings.HasPrefix(word, first) {
@@ -314,14 +316,14 @@ func passWord(c *Command) *Mistake {
 	if c.Rest == "" {
 		return &Mistake{Text: "info: about what?", Hint: "info breakpoints, locals, args, threads, stack, or what gdb knows: \"gdb help info\""}
 	}
-	return passNeed(c)
+	return passArgs(c)
 }
 
 // sharedViews are arguments of info that are about a gdb and not about a rank, with the number of
 // letters that gdb requires of each.
 var sharedViews = map[string]int{"inferiors": 3}
 
-// passFormat is passNeed for words that a format may follow.
+// passFormat is passArgs for words that a format may follow.
 func passFormat(c *Command) *Mistake {
 	c.Args.Text = strings.TrimSpace(c.Name + " " + c.Rest)
 	if strings.HasPrefix(c.Rest, "/") {

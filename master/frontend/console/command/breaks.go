@@ -1,3 +1,5 @@
+// Parsers of the arguments of words about breakpoints.
+
 package command
 
 import (
@@ -28,7 +30,7 @@ func parseWatch(c *Command) *Mistake {
 	case expr == "":
 		return &Mistake{Text: c.Name + ": which expression?"}
 	case found && condition == "":
-		return &Mistake{Text: c.Name + ": no condition behind if"}
+		return &Mistake{Text: c.Name + ": no condition after if"}
 	}
 	c.Args.Expr, c.Args.Condition, c.Args.Access = expr, condition, accesses[c.Name]
 	return nil
@@ -40,7 +42,7 @@ func parseCatch(c *Command) *Mistake {
 	case event == "":
 		return &Mistake{Text: c.Name + ": which event?"}
 	case found && condition == "":
-		return &Mistake{Text: c.Name + ": no condition behind if"}
+		return &Mistake{Text: c.Name + ": no condition after if"}
 	}
 	c.Args.Event, c.Args.Condition = event, condition
 	c.Args.Temporary = c.Name == "tcatch"
@@ -100,7 +102,7 @@ func parseLog(c *Command) *Mistake {
 	c.Args.Exprs = parts[1:]
 	location, condition, found := cutIf(parts[0])
 	if found && condition == "" {
-		return &Mistake{Text: "log: no condition behind if"}
+		return &Mistake{Text: "log: no condition after if"}
 	}
 	c.Args.Location, c.Args.Condition = location, condition
 	return checkLocation(c, location)
@@ -154,7 +156,7 @@ func (p Pending) String() string { return [...]string{"auto", "on", "off"}[p] }
 func parseShowBreakpoint(c *Command) *Mistake {
 	if c.Rest != "pending" {
 		c.Do, c.Name = "gdb", "show breakpoint"
-		return passNeed(c)
+		return passArgs(c)
 	}
 	return nil
 }
@@ -164,7 +166,7 @@ func parseSetBreakpoint(c *Command) *Mistake {
 	rest, ok := strings.CutPrefix(c.Rest, "pending")
 	if !ok || !(rest == "" || startsBlank(rest)) {
 		c.Do = "gdb"
-		return passNeed(c)
+		return passArgs(c)
 	}
 	var m *Mistake
 	c.Pending, m = parsePending(strings.Trim(rest, blanks))
@@ -189,7 +191,7 @@ func parseWith(c *Command) *Mistake {
 	setting, line, ok := strings.Cut(c.Rest, " -- ")
 	words := strings.Fields(setting)
 	if !ok || len(words) != 3 || words[0] != "breakpoint" || words[1] != "pending" {
-		return &Mistake{Text: "with: only breakpoint pending is set for one command", Hint: "set another setting before the command, and back behind it"}
+		return &Mistake{Text: "with: only breakpoint pending is set for one command", Hint: "set another setting before the command, and back after it"}
 	}
 	pending, m := parsePending(words[2])
 	c.With, c.Text = &pending, line

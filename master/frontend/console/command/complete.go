@@ -1,3 +1,5 @@
+// Completion of words.
+
 package command
 
 import (
@@ -50,7 +52,7 @@ func names(first string) []string {
 	var found []string
 	for _, w := range words {
 		name, ok := strings.CutPrefix(w.Name, first)
-		if ok && w.later == "" && !strings.Contains(name, " ") {
+		if ok && !strings.Contains(name, " ") {
 			found = append(found, name)
 		}
 	}

@@ -1,3 +1,5 @@
+// Lines that gdb completes.
+
 package command
 
 import (
@@ -19,9 +21,9 @@ func GDBLine(line string) (string, bool) {
 	if m != nil {
 		return "", false
 	}
-	behind := rest[len(text):]
+	tail := rest[len(text):]
 	if whole, after := second(w, args); whole != w && (after != "" || strings.HasSuffix(rest, " ")) {
-		w, behind = whole, " "+after
+		w, tail = whole, " "+after
 	}
 	if info, _ := protocol.LookupCommand(w.do); w.do == "" || info.Place == protocol.AtMaster {
 		return "", false
@@ -30,9 +32,9 @@ func GDBLine(line string) (string, bool) {
 	case nothing:
 		return "", false
 	case anyOfGDB:
-		return strings.TrimLeft(behind, blanks), args != ""
+		return strings.TrimLeft(tail, blanks), args != ""
 	}
-	return cmp.Or(w.like, w.Name) + strings.TrimPrefix(behind, " --all"), true
+	return cmp.Or(w.like, w.Name) + strings.TrimPrefix(tail, " --all"), true
 }
 
 // WordStart returns the index of the last, incomplete word of a line.

@@ -1,3 +1,5 @@
+// The text of help.
+
 package command
 
 import (
@@ -71,7 +73,7 @@ func overview() string {
 	for _, t := range topics {
 		b.WriteString("\n" + t.title + "\n")
 		for _, w := range words {
-			if w.Topic != t.topic || w.later != "" {
+			if w.Topic != t.topic {
 				continue
 			}
 			s := short(w)
@@ -102,9 +104,6 @@ func helpOf(w *Word) string {
 	if w.More != "" {
 		b.WriteString("  " + strings.ReplaceAll(w.More, "\n", "\n  ") + "\n")
 	}
-	if w.later != "" {
-		b.WriteString("  Not available yet. Meanwhile: " + w.later + "\n")
-	}
 	return b.String()
 }
 
@@ -114,5 +113,5 @@ func mayHaveSet(w *Word) bool {
 	if w.Name == Focus || w.Name == Wait || w.Name == "send" {
 		return false
 	}
-	return w.later != "" || refuseSet(&Command{Name: w.Name, Do: w.do, Set: "all"}) == nil
+	return refuseSet(&Command{Name: w.Name, Do: w.do, Set: "all"}) == nil
 }

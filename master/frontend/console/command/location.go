@@ -1,3 +1,5 @@
+// Parsers of locations.
+
 package command
 
 import (
@@ -9,7 +11,7 @@ import (
 func parseBreak(c *Command) *Mistake {
 	location, condition, found := cutIf(c.Rest)
 	if found && condition == "" {
-		return &Mistake{Text: c.Name + ": no condition behind if"}
+		return &Mistake{Text: c.Name + ": no condition after if"}
 	}
 	if m := checkLocation(c, location); m != nil {
 		return m
@@ -36,7 +38,7 @@ func checkLocation(c *Command, location string) *Mistake {
 			return &Mistake{Text: c.Name + ": the option " + word + " is not available", Hint: "FILE:LINE, FUNCTION, LINE or *ADDRESS"}
 		}
 		if i > 0 && (word == "thread" || word == "task" || word == "inferior") && i+1 < len(fields) {
-			return &Mistake{Text: c.Name + ": \"" + word + "\" behind a location is not available", Hint: "to choose ranks: [SET] " + c.Name + " " + fields[0]}
+			return &Mistake{Text: c.Name + ": \"" + word + "\" after a location is not available", Hint: "to choose ranks: [SET] " + c.Name + " " + fields[0]}
 		}
 	}
 	return nil
@@ -92,7 +94,7 @@ func parseList(c *Command) *Mistake {
 	first, last := ends[0], ends[1]
 	switch {
 	case len(ends) > 2 || first == "" && last == "":
-		return &Mistake{Text: "list: " + quote(c.Rest) + " is no range of lines"}
+		return &Mistake{Text: "list: " + quote(c.Rest) + "is not a range of lines"}
 	case first == "":
 		first = "-" // ten lines up to the last
 	case last == "":

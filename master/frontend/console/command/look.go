@@ -1,3 +1,5 @@
+// Parsers of the arguments of words about types, memory, registers and signals.
+
 package command
 
 import "strings"

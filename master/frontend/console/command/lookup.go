@@ -1,3 +1,5 @@
+// Lookup of words.
+
 package command
 
 import (
@@ -77,7 +79,7 @@ const helpLists = "help lists the commands"
 
 func unknown(text string) *Mistake {
 	m := &Mistake{Text: "unknown command " + quote(text)}
-	if hint := elsewhere[text]; hint != "" {
+	if hint := unavailable[text]; hint != "" {
 		m.Hint = hint
 	} else if near := nearest(text); near != "" {
 		m.Hint = "did you mean \"" + near + "\"?"
@@ -94,7 +96,7 @@ func nearest(text string) string {
 		at = 2
 	}
 	for _, w := range words {
-		if strings.Contains(w.Name, " ") || w.later != "" {
+		if strings.Contains(w.Name, " ") {
 			continue
 		}
 		if d := distance(text, w.Name); d < at && d < len(w.Name) {

@@ -1,3 +1,5 @@
+// Parsers of the arguments of words that the console or the master executes.
+
 package command
 
 import (

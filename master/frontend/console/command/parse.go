@@ -1,3 +1,5 @@
+// Parsing of a line.
+
 package command
 
 import (
@@ -30,11 +32,11 @@ const blanks = " \t"
 // checkBytes refuses characters that would not be transmitted unchanged.
 func checkBytes(line string) *Mistake {
 	if !utf8.ValidString(line) {
-		return &Mistake{"the line is not UTF-8", "what is not text goes to the ranks by --stdin-file"}
+		return &Mistake{"the line is not UTF-8", "send other bytes to the ranks with --stdin-file"}
 	}
 	for _, r := range line {
 		if r < ' ' && r != '\t' || r == 0x7f {
-			return &Mistake{"the line holds the control character " + strconv.QuoteRune(r), "take it out"}
+			return &Mistake{"the line contains the control character " + strconv.QuoteRune(r), "take it out"}
 		}
 	}
 	return nil
@@ -67,9 +69,6 @@ func parse(c *Command, line string) *Mistake {
 // fill sets the fields of c for the word w with its arguments.
 func fill(c *Command, w *Word, rest string) *Mistake {
 	c.Name, c.Do, c.Repeat = w.Name, w.do, w.repeat
-	if w.later != "" {
-		return &Mistake{w.Name + " is not available yet", w.later}
-	}
 	c.Rest = rest
 	if w.Name != "send" { // trailing blanks may be meant for the program
 		c.Rest = strings.TrimRight(rest, blanks)
@@ -104,16 +103,16 @@ func refuseSet(c *Command) *Mistake {
 	if info, ok := protocol.LookupCommand(c.Do); c.Name == Focus || c.Name == Wait || ok && !info.NoRanks {
 		return nil
 	}
-	return &Mistake{c.Name + " goes to no ranks: no set may stand in front of it", ""}
+	return &Mistake{c.Name + " is not sent to ranks: it takes no set", ""}
 }
 
 // noWord returns the error for a line without a word.
 func noWord(c *Command, rest string) *Mistake {
 	if c.Set != "" && strings.Trim(rest, blanks) == "" {
-		return &Mistake{"no command behind [" + c.Set + "]", "to send the next commands there: focus " + c.Set}
+		return &Mistake{"no command after [" + c.Set + "]", "to send the next commands there: focus " + c.Set}
 	}
 	if rest == "" {
-		return &Mistake{"no command behind wait=", "for the commands that follow: set wait DURATION"}
+		return &Mistake{"no command after wait=", "for the commands that follow: set wait DURATION"}
 	}
 	if rest[0] == '!' {
 		return fill(c, mustLookup(Shell), strings.TrimLeft(rest[1:], blanks))

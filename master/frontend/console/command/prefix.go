@@ -1,3 +1,5 @@
+// The prefixes of a command: its ranks and its wait.
+
 package command
 
 import (

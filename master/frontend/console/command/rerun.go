@@ -1,3 +1,5 @@
+// The arguments of words that restart programs.
+
 package command
 
 import "strings"

@@ -1,3 +1,5 @@
+// The arguments of stacks.
+
 package command
 
 import (

@@ -1,3 +1,5 @@
+// The arguments of words about threads and about memory as bytes.
+
 package command
 
 import (

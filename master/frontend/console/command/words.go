@@ -1,3 +1,5 @@
+// The table of words.
+
 package command
 
 // Topic groups words for help.
@@ -24,7 +26,6 @@ type Word struct {
 
 	do     string // command of the session; "" if the console executes it
 	repeat bool   // an empty line repeats it
-	later  string // not available yet: what to do meanwhile
 	like   string // GDB completes its arguments as those of this word; "" is the word itself
 	parse  parser // parser of the arguments; nil: there are none
 
@@ -140,10 +141,10 @@ var written = []Word{
 	{Name: "whatis", Topic: Look, Usage: "EXPR", Help: "show the type of an expression", do: "whatis", repeat: true, parse: parseType},
 	{Name: "x", Topic: Look, Usage: "[/FORMAT] ADDRESS", Help: "examine memory: a count, a format and a size (b, h, w, g), as in x/4xw &a", do: "x", repeat: true, parse: parseExamine},
 	{Name: "output", Topic: Look, Usage: "[/FORMAT] EXPR", Help: "evaluate an expression, without its name", do: "gdb", repeat: true, parse: passFormat},
-	{Name: "printf", Topic: Look, Usage: "\"FORMAT\", EXPR...", Help: "print expressions in a format as in C", do: "gdb", repeat: true, parse: passNeed},
+	{Name: "printf", Topic: Look, Usage: "\"FORMAT\", EXPR...", Help: "print expressions in a format as in C", do: "gdb", repeat: true, parse: passArgs},
 	{Name: "list", Short: []string{"l"}, Topic: Look, Usage: "[LOCATION | FIRST,LAST | FIRST, | ,LAST | -]", Help: "show source lines; without argument, around the current one, then the next ones", do: "list", repeat: true, parse: parseList,
 		More: "FIRST and LAST are locations: work.c:20,30 or compute,main. \"FIRST,\" shows ten lines from there on, \",LAST\" ten lines up to\nthere. set listsize N sets the number of lines."},
-	{Name: "directory", Short: []string{"dir"}, Topic: Look, Usage: "DIR...", Help: "search these directories for sources first, on the hosts of the ranks", do: "gdb", parse: passNeed,
+	{Name: "directory", Short: []string{"dir"}, Topic: Look, Usage: "DIR...", Help: "search these directories for sources first, on the hosts of the ranks", do: "gdb", parse: passArgs,
 		More: "If all sources were moved: set substitute-path FROM TO. Both are sent to each gdb. gdb directory, without DIR, removes them."},
 	{Name: "disassemble", Short: []string{"disas"}, Topic: Look, Usage: "[/MODIFIERS] [FUNCTION|RANGE]", Help: "show instructions; /s with source, /r with bytes", do: "disassemble", repeat: true, parse: parseDisassemble},
 	{Name: "thread", Short: []string{"t"}, Topic: Look, Usage: "[N | RANK.N]", Help: "select a thread and show where it is; without N, show the selected one", do: "thread", parse: parseThread},

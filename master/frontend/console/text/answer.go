@@ -1,3 +1,5 @@
+// Answers and the ranks that gave them.
+
 package text
 
 import (

@@ -1,3 +1,5 @@
+// The differences of arrays.
+
 package text
 
 import (
@@ -57,7 +59,7 @@ func arrayDifferences(g protocol.Group) ([]answer, bool) {
 			x.lines = append(x.lines, d.line(r, cols["value."+strconv.Itoa(k)]))
 		}
 		if d.More > 0 {
-			x.lines = append(x.lines, fmt.Sprintf("  and %d more ranges behind these", d.More))
+			x.lines = append(x.lines, fmt.Sprintf("  and %d more ranges", d.More))
 		}
 	}
 	if d.Examined > 0 {

@@ -1,3 +1,5 @@
+// Output of ranks, without control characters.
+
 package text
 
 import (

@@ -1,3 +1,5 @@
+// Columns as text.
+
 package text
 
 import (

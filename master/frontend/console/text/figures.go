@@ -44,14 +44,14 @@ func arrayFigures(a Asked, g protocol.Group) (answer, bool) {
 		least, greatest := low.stats.Lowest[0], high.stats.Highest[0]
 		x.lines = append(x.lines, "least "+least.Value+placeOf(name, cols["minat"], least.Ranks)+", greatest "+greatest.Value+placeOf(name, cols["maxat"], greatest.Ranks))
 	}
-	x.lines = append(x.lines, strangeElements(name, nan, cols["nanat"], "NaN")...)
-	x.lines = append(x.lines, strangeElements(name, cols["inf"], view{}, "infinite")...)
+	x.lines = append(x.lines, excludedElements(name, nan, cols["nanat"], "NaN")...)
+	x.lines = append(x.lines, excludedElements(name, cols["inf"], view{}, "infinite")...)
 	for _, c := range []struct {
 		name string
 		view
 	}{{"min  ", low}, {"max  ", high}, {"mean ", mean}} {
 		if c.distinct > 1 {
-			x.lines = append(x.lines, c.name+shortly(c.view))
+			x.lines = append(x.lines, c.name+spreadText(c.view))
 		}
 	}
 	return x, true
@@ -72,9 +72,9 @@ func placeOf(name string, at view, ranks rank.Set) string {
 	return where + " on [" + rank.Of(lowest).String() + "]"
 }
 
-// strangeElements returns a line about elements that are not included in the statistics, if there
+// excludedElements returns a line about elements that are not included in the statistics, if there
 // are any.
-func strangeElements(name string, count, at view, what string) []string {
+func excludedElements(name string, count, at view, what string) []string {
 	if count.stats.Numbers == 0 || count.stats.Highest[0].Value == "0" {
 		return nil
 	}

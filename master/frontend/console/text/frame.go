@@ -1,3 +1,5 @@
+// Frames and source lines.
+
 package text
 
 import (
@@ -39,7 +41,7 @@ func locals(names []string, cols map[string]view, prefix string) []string {
 	for _, name := range names {
 		value := "?"
 		if c, ok := cols[prefix+name]; ok {
-			value = shortly(c)
+			value = spreadText(c)
 		}
 		lines = append(lines, "        "+name+" = "+value)
 	}

@@ -10,10 +10,10 @@ import (
 	"sdm/protocol/rank"
 )
 
-// partGone separates the refusals of ranks that have ended from the answers to one request. Their
+// separateGone separates the refusals of ranks that have ended from the answers to one request. Their
 // ends were reported before, so that naming the ranks is sufficient. If all answers are faults of
 // such ranks, they are unchanged.
-func partGone(a Asked, groups []protocol.Group) (rest []protocol.Group, gone rank.Set) {
+func separateGone(a Asked, groups []protocol.Group) (rest []protocol.Group, gone rank.Set) {
 	var ended rank.Set
 	for _, g := range a.Gone {
 		ended = ended.Union(g.Ranks)

@@ -1,3 +1,5 @@
+// The rows of "info hosts".
+
 package text
 
 import (

@@ -1,3 +1,5 @@
+// Events of logs.
+
 package text
 
 import (
@@ -26,7 +28,7 @@ func logged(g protocol.Group) answer {
 	if l.Exprs == nil {
 		below := outputs(l.Commands, cols)
 		if !l.Silent {
-			return answer{ranks: g.Ranks, lines: []string{join("Breakpoint "+ours(l.Breakpoint), at)}, below: below}
+			return answer{ranks: g.Ranks, lines: []string{join("Breakpoint "+numberText(l.Breakpoint), at)}, below: below}
 		}
 		return answer{ranks: g.Ranks, lines: below}
 	}
@@ -35,7 +37,7 @@ func logged(g protocol.Group) answer {
 		c := cols["value."+strconv.Itoa(i)]
 		parts = append(parts, e+" = "+c.inEvent())
 	}
-	return answer{ranks: g.Ranks, lines: []string{join("Log "+ours(l.Breakpoint), at) + ": " + strings.Join(parts, ", ")}}
+	return answer{ranks: g.Ranks, lines: []string{join("Log "+numberText(l.Breakpoint), at) + ": " + strings.Join(parts, ", ")}}
 }
 
 // printCommand is a print among commands: its output is written as that of print.

@@ -1,3 +1,5 @@
+// Displays, memory, registers, instructions, libraries and signals.
+
 package text
 
 import (
@@ -117,13 +119,13 @@ func memoryRows(_ *Writer, _ Asked, g protocol.Group) []answer {
 		if instructions {
 			line = choose(r.Here, "=> ", "   ") + line
 		}
-		x.lines = append(x.lines, line+":\t"+shortly(cols["value."+n]))
+		x.lines = append(x.lines, line+":\t"+spreadText(cols["value."+n]))
 	}
 	return []answer{x}
 }
 
-// shortly returns the spread of the values.
-func shortly(c view) string {
+// spreadText returns the spread of the values.
+func spreadText(c view) string {
 	text, _ := c.spread()
 	return text
 }

@@ -11,14 +11,14 @@ import (
 	"sdm/protocol/shape"
 )
 
-// joinPlaces joins answers of one shape that contain addresses, and reports whether it has joined
+// joinPlaces joins answers that are equal except for addresses, and reports whether it has joined
 // any.
 func joinPlaces(all []answer) (out []answer, joined bool) {
-	type sheaf struct {
+	type joinedTexts struct {
 		first  int // index in out
 		column column.Column
 	}
-	sheaves := map[string]*sheaf{}
+	joins := map[string]*joinedTexts{}
 	for _, x := range all {
 		text := strings.Join(x.lines, "\n")
 		key, ok := placeKey(text)
@@ -28,9 +28,9 @@ func joinPlaces(all []answer) (out []answer, joined bool) {
 		}
 		key = x.note + map[bool]string{true: "!"}[x.bad] + key
 		c := column.Of("text", x.ranks, text, -1)
-		s := sheaves[key]
+		s := joins[key]
 		if s == nil {
-			sheaves[key] = &sheaf{len(out), c}
+			joins[key] = &joinedTexts{len(out), c}
 			out = append(out, x)
 			continue
 		}
@@ -38,7 +38,7 @@ func joinPlaces(all []answer) (out []answer, joined bool) {
 		s.column = s.column.Merge(c)
 		out[s.first].ranks = out[s.first].ranks.Union(x.ranks)
 	}
-	for _, s := range sheaves {
+	for _, s := range joins {
 		if n, _ := s.column.Distinct(); n > 1 {
 			for _, f := range s.column.Folds() {
 				out[s.first].lines = strings.Split(folded(f, false), "\n")

@@ -1,3 +1,5 @@
+// Results of commands.
+
 package text
 
 import (
@@ -110,7 +112,7 @@ func ignored(name string) bool { return strings.HasSuffix(name, "addr") || name 
 
 // everyValue returns lines such as "  [0-2] #1 n = 5".
 func everyValue(name string, c view) []string {
-	name = forPeople(name)
+	name = columnTitle(name)
 	var lines []string
 	for _, v := range c.values {
 		lines = append(lines, "  ["+clipped(v.Ranks)+"] "+name+" = "+v.Value)
@@ -121,9 +123,9 @@ func everyValue(name string, c view) []string {
 	return lines
 }
 
-// forPeople returns the name of a column as in an answer: "1.args.n" and "1.locals.n" are "#1 n",
+// columnTitle returns the name of a column as in an answer: "1.args.n" and "1.locals.n" are "#1 n",
 // "value.n" is "n", "hits.2" is "hits of 2".
-func forPeople(name string) string {
+func columnTitle(name string) string {
 	parts := strings.SplitN(name, ".", 3)
 	switch {
 	case len(parts) == 3 && (parts[1] == "args" || parts[1] == "locals"):
@@ -305,7 +307,7 @@ func nameLines(g protocol.Group, line func(name, value string) string) []answer 
 	for _, name := range body.Names {
 		text := "?"
 		if c, ok := cols["value."+name]; ok {
-			text = shortly(c)
+			text = spreadText(c)
 		}
 		x.lines = append(x.lines, line(name, text))
 	}

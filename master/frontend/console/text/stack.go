@@ -1,3 +1,5 @@
+// Trees of stacks.
+
 package text
 
 import (
@@ -39,7 +41,7 @@ func stackTree(w *Writer, a Asked, g protocol.Group) []answer {
 		t.lines = append(t.lines, w.header(g.Ranks, rank.Set{})+" "+text)
 	}
 	roots := slices.Clone(g.Stack.Roots())
-	slices.SortStableFunc(roots, func(a, b *stack.Node) int { return startsElsewhere(a) - startsElsewhere(b) })
+	slices.SortStableFunc(roots, func(a, b *stack.Node) int { return rootOrder(a) - rootOrder(b) })
 	for _, root := range roots {
 		t.root = root
 		if root.Frame.Func == stack.Helpers {
@@ -49,7 +51,7 @@ func stackTree(w *Writer, a Asked, g protocol.Group) []answer {
 		t.lines = append(t.lines, t.label(root)+w.frameOf(root))
 		t.below(root, "")
 	}
-	t.lines = append(t.lines, w.Beside(g)...)
+	t.lines = append(t.lines, w.Notes(g)...)
 	return []answer{{ranks: g.Ranks, lines: t.lines, bare: true}}
 }
 
@@ -82,8 +84,8 @@ func sampled(body []byte) (text string, samples int, moved bool) {
 	return "never moved in " + times + ":", s.Samples, false
 }
 
-// beside are the columns of stacks that are shown, and how.
-var beside = map[string]string{
+// stackNotes are the columns of stacks that are shown, and how.
+var stackNotes = map[string]string{
 	protocol.PythonLock:    "the lock of Python is held in %s",
 	protocol.PythonUnknown: "%s: native frames only",
 	protocol.ThreadStates:  "threads: %s",
@@ -93,11 +95,11 @@ var beside = map[string]string{
 // fewValues is the number of different processor times that are listed.
 const fewValues = 3
 
-// Beside returns what the stacks say beside their frames, in lines such as "[0-3] (4) the lock of
+// Notes returns what is known of the stacks in addition to their frames, in lines such as "[0-3] (4) the lock of
 // Python is held in Solver.exchange x.py:10".
-func (w *Writer) Beside(g protocol.Group) (lines []string) {
+func (w *Writer) Notes(g protocol.Group) (lines []string) {
 	for _, c := range g.Columns {
-		form := beside[c.Name]
+		form := stackNotes[c.Name]
 		if form == "" {
 			continue
 		}
@@ -140,8 +142,8 @@ func Export(s *stack.Tree, form string, sampled bool) string {
 	return string(canonical.JSON(s)) + "\n"
 }
 
-// startsElsewhere returns 0 for the stack of the main thread, 2 for helper threads, otherwise 1.
-func startsElsewhere(n *stack.Node) int {
+// rootOrder returns 0 for the stack of the main thread, 2 for helper threads, otherwise 1.
+func rootOrder(n *stack.Node) int {
 	switch n.Frame.Func {
 	case "main", "MAIN__", "_start":
 		return 0

@@ -1,3 +1,5 @@
+// Statistics, and differences from the majority.
+
 package text
 
 import (

@@ -1,3 +1,5 @@
+// Events of ranks.
+
 package text
 
 import (
@@ -124,9 +126,9 @@ func watched(prefix string, cols map[string]view) (lines []string) {
 // triggerLine names a watchpoint that has triggered.
 func triggerLine(w protocol.Trigger) string {
 	if w.Reason == protocol.WatchpointScope {
-		return "Watchpoint " + ours(w.Breakpoint) + " deleted because the program has left the block in which its expression is valid"
+		return "Watchpoint " + numberText(w.Breakpoint) + " deleted because the program has left the block in which its expression is valid"
 	}
-	return watchWords[w.Reason] + " " + ours(w.Breakpoint)
+	return watchWords[w.Reason] + " " + numberText(w.Breakpoint)
 }
 
 func stopLine(s protocol.Stop, cols map[string]view) string {
@@ -154,13 +156,13 @@ func stopLine(s protocol.Stop, cols map[string]view) string {
 	case s.Reason == "core":
 		return join("core file", at)
 	case s.Detail != "" && s.Breakpoint != 0:
-		return join(choose(s.Temporary, "Temporary catchpoint ", "Catchpoint ")+ours(s.Breakpoint)+" ("+s.Detail+")", at)
+		return join(choose(s.Temporary, "Temporary catchpoint ", "Catchpoint ")+numberText(s.Breakpoint)+" ("+s.Detail+")", at)
 	case s.Reason == "breakpoint-hit" && s.Breakpoint != 0 && s.Temporary:
-		return join("Temporary breakpoint "+ours(s.Breakpoint)+placeNumber(cols), at)
+		return join("Temporary breakpoint "+numberText(s.Breakpoint)+placeNumber(cols), at)
 	case s.Reason == "breakpoint-hit" && s.Breakpoint != 0:
-		return join("Breakpoint "+ours(s.Breakpoint)+placeNumber(cols), at)
+		return join("Breakpoint "+numberText(s.Breakpoint)+placeNumber(cols), at)
 	case s.Reason == "barrier":
-		return join("Barrier "+ours(s.Breakpoint)+placeNumber(cols), at)
+		return join("Barrier "+numberText(s.Breakpoint)+placeNumber(cols), at)
 	case s.Reason == protocol.WatchpointScope:
 		return triggerLine(protocol.Trigger{Reason: s.Reason, Breakpoint: s.Breakpoint}) + ", " + at
 	case strings.Contains(s.Reason, "watchpoint") && s.Breakpoint != 0:
@@ -196,9 +198,9 @@ func placeNumber(cols map[string]view) string {
 	return ""
 }
 
-// ours returns the number of a breakpoint. A negative one is gdb's, of a breakpoint that was set by
+// numberText returns the number of a breakpoint. A negative one is gdb's, of a breakpoint that was set by
 // a line for gdb.
-func ours(number int) string {
+func numberText(number int) string {
 	if number < 0 {
 		return strconv.Itoa(-number) + " of gdb's own"
 	}

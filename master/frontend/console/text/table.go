@@ -1,3 +1,5 @@
+// Breakpoints, threads and states.
+
 package text
 
 import (

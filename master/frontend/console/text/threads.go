@@ -1,3 +1,5 @@
+// Answers about threads, and bytes of memory.
+
 package text
 
 import (

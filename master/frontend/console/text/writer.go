@@ -45,7 +45,7 @@ type Asked struct {
 func (w *Writer) Answers(a Asked, groups []protocol.Group) (out string, folded bool) {
 	var all []answer
 	var words []answer // texts and faults of gdb
-	groups, gone := partGone(a, groups)
+	groups, gone := separateGone(a, groups)
 	for _, g := range groups {
 		parts, f := w.parts(a, g)
 		for _, x := range parts {

@@ -1,9 +1,11 @@
+// Words of GDB that are not available, or that are sent to gdb unchanged.
+
 package command
 
 import "slices"
 
-// elsewhere maps GDB's words that are not available to a hint what to type instead.
-var elsewhere = func() map[string]string {
+// unavailable maps GDB's words that are not available to a hint what to type instead.
+var unavailable = func() map[string]string {
 	const (
 		chosen  = "the program is chosen at the start of sdm: sdm run PROGRAM, sdm attach PID, sdm core PROGRAM CORE..."
 		scripts = "gdb source FILE reads a gdb script; files of -x and source have lines as they are typed here"
@@ -63,12 +65,12 @@ func parseSet(c *Command) *Mistake {
 	if word, _ := cutWord(c.Rest); atStart[word] != "" {
 		return &Mistake{Text: "set " + word + ": sdm has started the ranks, not gdb", Hint: atStart[word]}
 	}
-	return passNeed(c)
+	return passArgs(c)
 }
 
 func parseShow(c *Command) *Mistake {
 	if word, _ := cutWord(c.Rest); atStart[word] != "" && word != "environment" {
 		return &Mistake{Text: "show " + word + ": sdm has started the ranks, not gdb", Hint: "info proc shows how a rank was started"}
 	}
-	return passNeed(c)
+	return passArgs(c)
 }
