@@ -21,6 +21,7 @@ type cache struct {
 	images    map[string]*shared
 	processes map[int]*process
 	buffer    hold.Buffer
+	scratch   []byte // for the headers of images
 }
 
 func newCache() *cache { return &cache{images: map[string]*shared{}, processes: map[int]*process{}} }

@@ -60,7 +60,7 @@ func (c *cache) read(pid int) (*process, error) {
 	if err := p.readMaps(); err != nil {
 		return nil, err
 	}
-	p.modules = image.Modules(p.maps, p.heads)
+	p.modules = image.Modules(p.maps, p.heads, &c.scratch)
 	for i := range p.modules {
 		p.images = append(p.images, c.of(&p.modules[i], pid))
 		p.placed = append(p.placed, placed{p, i})

@@ -80,7 +80,7 @@ func (c *cache) sample(p *process, held *hold.Process, v view) (s sample) {
 			if p.python != nil && now.python != nil {
 				now.python.shot = p.python.shot
 			}
-			c.processes[p.pid] = now
+			c.processes[p.pid], now.state = now, p.state
 			p, shot = now, now.snapshot(held)
 		}
 	}

@@ -7,11 +7,12 @@ import (
 	"encoding/binary"
 	"errors"
 	"fmt"
-	"io"
 	"os"
 	"path/filepath"
+	"runtime/debug"
 	"strconv"
 	"strings"
+	"syscall"
 )
 
 // process is the memory of a running process, and the MPIR symbols of its program and libraries.
@@ -130,18 +131,45 @@ func readMaps(maps []byte, root, exe string) []image {
 // addSymbols adds the MPIR symbols that a file defines, unless they are known already. A file that
 // cannot be read adds none.
 func (p *process) addSymbols(i image) {
-	f, err := elf.Open(i.path)
+	b, err := mapFile(i.path)
 	if err != nil {
 		return
 	}
+	defer func() { _ = syscall.Munmap(b) }()
+	defer debug.SetPanicOnFault(debug.SetPanicOnFault(true))
+	defer func() { _ = recover() }() // the file is damaged, or has become shorter
+	p.addFrom(b, i.base)
+}
+
+var errNotRegular = errors.New("not a regular file")
+
+// mapFile maps a file into memory: of most files little is needed.
+func mapFile(path string) ([]byte, error) {
+	f, err := os.Open(path)
+	if err != nil {
+		return nil, err
+	}
 	defer f.Close()
+	info, err := f.Stat()
+	if err != nil || !info.Mode().IsRegular() {
+		return nil, errNotRegular
+	}
+	return syscall.Mmap(int(f.Fd()), 0, int(info.Size()), syscall.PROT_READ, syscall.MAP_PRIVATE)
+}
+
+// addFrom adds the MPIR symbols of a file that lies at an address.
+func (p *process) addFrom(file []byte, base uint64) {
+	f, err := elf.NewFile(bytes.NewReader(file))
+	if err != nil {
+		return
+	}
 	if f.Class != elf.ELFCLASS64 || f.ByteOrder != binary.LittleEndian {
 		return
 	}
-	bias := i.base
+	bias := base
 	for _, prog := range f.Progs {
 		if prog.Type == elf.PT_LOAD {
-			bias = i.base - prog.Vaddr/pageSize*pageSize
+			bias = base - prog.Vaddr/pageSize*pageSize
 			break
 		}
 	}
@@ -149,7 +177,7 @@ func (p *process) addSymbols(i image) {
 		names string
 		read  func() ([]elf.Symbol, error)
 	}{{".dynstr", f.DynamicSymbols}, {".strtab", f.Symbols}} {
-		if !names(f, table.names) {
+		if !names(file, f.Section(table.names)) {
 			continue // reading all symbols of all libraries would take too long
 		}
 		all, err := table.read()
@@ -170,12 +198,9 @@ func (p *process) addSymbols(i image) {
 const maxNames = 1 << 28
 
 // names reports whether a string table has a name of the interface.
-func names(f *elf.File, section string) bool {
-	s := f.Section(section)
-	if s == nil || s.Size > maxNames {
+func names(file []byte, s *elf.Section) bool {
+	if s == nil || s.Size > maxNames || s.Offset > uint64(len(file)) || s.Size > uint64(len(file))-s.Offset {
 		return false
 	}
-	b := make([]byte, s.FileSize)
-	_, err := io.ReadFull(s.Open(), b)
-	return err == nil && bytes.Contains(b, []byte("\x00MPIR_"))
+	return bytes.Contains(file[s.Offset:][:s.Size], []byte("\x00MPIR_"))
 }

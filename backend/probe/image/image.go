@@ -41,8 +41,9 @@ type Head struct {
 	Read  bool // Bytes have been filled
 }
 
-// Modules returns the images of a process, ascending. read reads its memory.
-func Modules(maps []Mapping, read func([]Head)) []Module {
+// Modules returns the images of a process, ascending. read reads its memory. scratch is memory that is
+// used meanwhile; it grows as needed.
+func Modules(maps []Mapping, read func([]Head), scratch *[]byte) []Module {
 	var heads []Head
 	var from []Mapping
 	for i, m := range maps {
@@ -52,9 +53,11 @@ func Modules(maps []Mapping, read func([]Head)) []Module {
 		}
 		from, heads = append(from, m), append(heads, Head{Addr: m.Start})
 	}
-	b := make([]byte, headSize*len(heads))
+	if need := headSize * len(heads); len(*scratch) < need {
+		*scratch = make([]byte, need)
+	}
 	for i := range heads {
-		heads[i].Bytes = b[i*headSize:][:headSize]
+		heads[i].Bytes = (*scratch)[i*headSize:][:headSize]
 	}
 	read(heads)
 	var all []Module

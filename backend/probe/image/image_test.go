@@ -172,7 +172,7 @@ func FuzzImage(f *testing.F) {
 			for i := range all {
 				all[i].Read = page(b).Read(all[i].Addr, all[i].Bytes)
 			}
-		}) {
+		}, new([]byte)) {
 			if m.First >= m.End {
 				t.Errorf("from %#x to %#x", m.First, m.End)
 			}

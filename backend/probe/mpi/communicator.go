@@ -67,7 +67,7 @@ func (l *Library) describe(c *Communicator, handle uint64) error {
 	if err != nil {
 		return err
 	}
-	if size < 1 || rank < 0 || rank >= size {
+	if size < 1 || size > mostMembers || rank < 0 || rank >= size {
 		return fmt.Errorf("rank %d of %d", rank, size)
 	}
 	if inter, _, err := l.number("PMPI_Comm_test_inter", handle); err == nil && inter != 0 {
@@ -80,7 +80,11 @@ func (l *Library) describe(c *Communicator, handle uint64) error {
 		return err
 	}
 	c.Name = name
-	if c.World, err = l.members("PMPI_Comm_group", handle, size); err != nil {
+	if handle == l.world { // its ranks are the world ranks
+		for n := range size {
+			c.World = append(c.World, n)
+		}
+	} else if c.World, err = l.members("PMPI_Comm_group", handle, size); err != nil {
 		return err
 	}
 	c.Context = l.context(c, handle, field, named)
