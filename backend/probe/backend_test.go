@@ -3,6 +3,7 @@ package probe
 import (
 	"encoding/json"
 	"fmt"
+	"log/slog"
 	"slices"
 	"sync"
 	"testing"
@@ -43,7 +44,7 @@ func TestBackend(t *testing.T) {
 	_ = gone.Process.Kill()
 	_ = gone.Wait()
 	r := &record{}
-	b := New(r)
+	b := New(r, slog.New(slog.DiscardHandler))
 	both := rank.Range(0, 1)
 	b.Attach(1, []backend.Target{{Rank: 0, PID: p.Process.Pid}, {Rank: 1, PID: gone.Process.Pid}, {Rank: 2, PID: 1, Held: true}}, "", 0)
 	b.Do(backend.Request{ID: 2, Ranks: both, Command: &protocol.Command{Name: "stacks"}})

@@ -22,6 +22,7 @@ type cache struct {
 	processes map[int]*process
 	buffer    hold.Buffer
 	scratch   []byte // for the headers of images
+	cost      cost   // of the last take
 }
 
 func newCache() *cache { return &cache{images: map[string]*shared{}, processes: map[int]*process{}} }

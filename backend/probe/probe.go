@@ -6,6 +6,7 @@ import (
 	"context"
 	"errors"
 	"io/fs"
+	"log/slog"
 	"slices"
 	"strconv"
 	"strings"
@@ -27,6 +28,7 @@ import (
 // goroutine, which New starts and Close waits for, carries out the requests in order.
 type Backend struct {
 	sink  backend.Sink
+	log   *slog.Logger
 	queue chan func() // closed by Close
 
 	mu     sync.Mutex
@@ -50,9 +52,11 @@ type watched struct {
 // has one outstanding request for each rank.
 const mostQueued = 1024
 
-// New returns a back end without ranks; Attach adds them.
-func New(sink backend.Sink) *Backend {
-	b := &Backend{sink: sink, queue: make(chan func(), mostQueued), cache: newCache(), ranks: map[rank.ID]*watched{}}
+// New returns a back end without ranks; Attach adds them. For each command stacks it logs, as
+// debugging information, how many threads were read, how long a process was held at most, and how
+// long all took.
+func New(sink backend.Sink, log *slog.Logger) *Backend {
+	b := &Backend{sink: sink, log: log, queue: make(chan func(), mostQueued), cache: newCache(), ranks: map[rank.ID]*watched{}}
 	b.wg.Go(func() {
 		for job := range b.queue {
 			job()
@@ -139,6 +143,7 @@ func (b *Backend) stacks(q backend.Request, ranks rank.Set) {
 		b.fail(q.ID, ranks, "stacks", &protocol.Fault{Kind: protocol.FaultUsage, Message: "stacks cannot be merged by " + strconv.Quote(by), Hint: "function, line or address"})
 		return
 	}
+	began := time.Now()
 	ids := slices.Collect(ranks.All())
 	pids := make([]int, len(ids))
 	for i, r := range ids {
@@ -168,6 +173,7 @@ func (b *Backend) stacks(q backend.Request, ranks rank.Set) {
 	if !read.IsEmpty() {
 		b.sink.Reply(q.ID, protocol.Group{Kind: protocol.KindResult, Ranks: read, Body: canonical.JSON(merged{by}), Columns: beside(read, doing, remarks.columns()), Stack: stack.OfPaths(paths), Waits: mergedGraphs(graphs)})
 	}
+	b.log.Debug("stacks were read", "ranks", ranks.String(), "threads", b.cache.cost.threads, "held", b.cache.cost.held, "took", time.Since(began))
 }
 
 // beside returns the parts of columns that concern some ranks, in order.

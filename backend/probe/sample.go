@@ -5,6 +5,7 @@ package probe
 import (
 	"maps"
 	"slices"
+	"time"
 
 	"sdm/backend/probe/hold"
 	"sdm/backend/probe/snapshot"
@@ -26,12 +27,19 @@ type view struct {
 	all bool   // helper threads of runtimes are not folded
 }
 
+// cost is what samples cost the processes.
+type cost struct {
+	threads int           // that were read; twice if a process was read twice
+	held    time.Duration // of the process that was held longest at a time
+}
+
 // mostTakes is how often a process is read whose Python frames do not fit together.
 const mostTakes = 3
 
 // take stops all threads of processes at once, copies their stacks, lets them go and follows the
 // stacks.
 func (c *cache) take(pids []int, v view) []sample {
+	c.cost = cost{}
 	out := make([]sample, len(pids))
 	again := make([]int, len(pids))
 	for i := range again {
@@ -63,6 +71,8 @@ func (c *cache) takeOnce(pids, which []int, out []sample, v view) (torn []int) {
 		Buffer:   &c.buffer,
 	})
 	for i := range held {
+		c.cost.threads += len(held[i].Threads)
+		c.cost.held = max(c.cost.held, held[i].Held)
 		if !known[i].python.name(&held[i]) {
 			torn = append(torn, index[i])
 		}

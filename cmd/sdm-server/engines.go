@@ -50,8 +50,8 @@ func openSim(_ *options, _ *slog.Logger, k backend.Sink) (backend.Backend, error
 	return sim.New(sim.Config{}, k), nil
 }
 
-func openProbe(_ *options, _ *slog.Logger, k backend.Sink) (backend.Backend, error) {
-	return probe.New(k), nil
+func openProbe(_ *options, log *slog.Logger, k backend.Sink) (backend.Backend, error) {
+	return probe.New(k, log), nil
 }
 
 // openLazy has the probe look at ranks until a command needs gdb.
