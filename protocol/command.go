@@ -1,3 +1,5 @@
+// Commands and their arguments.
+
 package protocol
 
 import (

@@ -24,7 +24,7 @@ type ServerID int
 // objects for front ends. Two sides with different versions refuse each other.
 const Version = 1
 
-// MaxBody bounds one body, in bytes, and thereby the answer of a single rank. It
+// MaxBody bounds one body, in bytesand so the answer of a single rank. It
 // equals the longest line that is read from gdb.
 const MaxBody = 64 << 20
 

@@ -1,3 +1,5 @@
+// Failures of ranks.
+
 package protocol
 
 import "time"

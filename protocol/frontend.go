@@ -1,3 +1,5 @@
+// Commands of breakpoints that the front end executes.
+
 package protocol
 
 import "strings"

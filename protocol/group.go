@@ -1,3 +1,5 @@
+// Groups of equal answers.
+
 package protocol
 
 import (

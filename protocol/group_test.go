@@ -56,6 +56,6 @@ func TestNarrow(t *testing.T) {
 		t.Errorf("got %v, %v, want %s", part, ok, want)
 	}
 	if _, ok := g.Narrow(rank.Of(7)); ok {
-		t.Error("a part of nobody")
+		t.Error("a part of no rank")
 	}
 }

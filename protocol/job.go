@@ -1,3 +1,5 @@
+// Jobs, and the routing table.
+
 package protocol
 
 import "sdm/protocol/rank"

@@ -1,3 +1,5 @@
+// Types of groups.
+
 package protocol
 
 // Kind is the type of a Group's payload. The numbers are part of the wire format

@@ -1,3 +1,5 @@
+// Processes of a job.
+
 package protocol
 
 import (

@@ -1,3 +1,5 @@
+// Bodies of answers and events.
+
 package protocol
 
 import (

@@ -68,7 +68,7 @@ func (b *batch) events(host string) []protocol.Group {
 		}
 		ranks := rank.Of(g.ranks...)
 		at := []column.ValueCount{{Value: host, Ranks: ranks}}
-		columns := []column.Column{column.OfValues(g.column, values, b.limit).Folded(), column.OfValues("host", at, b.limit)}
+		columns := []column.Column{column.OfValues(g.column, values, b.limit).Limited(), column.OfValues("host", at, b.limit)}
 		slices.SortFunc(columns, func(a, b column.Column) int { return strings.Compare(a.Name, b.Name) })
 		out = append(out, protocol.Group{Kind: protocol.KindStarted, Ranks: ranks, Body: canonical.JSON(g.started), Columns: columns})
 	}

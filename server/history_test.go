@@ -53,7 +53,7 @@ func TestReplyIsFolded(t *testing.T) {
 	}
 	h := &history{}
 	h.add(1, []protocol.Group{whole})
-	if g := folded([]protocol.Group{whole})[0]; g.Columns[0].Complete() {
+	if g := limited([]protocol.Group{whole})[0]; g.Columns[0].Complete() {
 		t.Errorf("%v goes up with all its values", g)
 	}
 	if !whole.Columns[0].Complete() {

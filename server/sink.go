@@ -29,16 +29,16 @@ func (k sink) Reply(id protocol.RequestID, groups ...protocol.Group) {
 			k.killRefused(id, g.Ranks)
 		}
 	}
-	k.s.up.reply(id, folded(groups)...)
+	k.s.up.reply(id, limited(groups)...)
 }
 
-// folded returns groups with each column cut to the values that it may keep. The history has all
+// limited returns groups with each column cut to the values that it may keep. The history has all
 // of them.
-func folded(groups []protocol.Group) []protocol.Group {
+func limited(groups []protocol.Group) []protocol.Group {
 	out := groups
 	for i, g := range groups {
 		for j, c := range g.Columns {
-			if f := c.Folded(); f.Complete() != c.Complete() {
+			if f := c.Limited(); f.Complete() != c.Complete() {
 				if &out[0] == &groups[0] {
 					out = slices.Clone(groups)
 				}

@@ -161,7 +161,7 @@ func columnOf(name string, ranks map[string]rank.Set, limit int) column.Column {
 	if len(values) == 0 {
 		return column.Column{Name: name}
 	}
-	return column.OfValues(name, values, limit).Folded()
+	return column.OfValues(name, values, limit).Limited()
 }
 
 // join returns the frames of a thread, innermost first, Python's among them.

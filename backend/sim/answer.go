@@ -161,7 +161,7 @@ func (f *fold) column(name string, values tally[string]) column.Column {
 	})
 	c := column.OfValues(name, list, f.limit)
 	if !f.whole {
-		return c.Folded()
+		return c.Limited()
 	}
 	return c
 }

@@ -178,7 +178,7 @@ func (r *reader) bins() bins {
 	}
 	n := r.Number("count of bins", maxBins)
 	if shift < firstShift || n == 0 || n > len(r.Rest)/2 { // a bin takes at least two bytes
-		r.Fail(errors.New("bins are not in their one form"))
+		r.Fail(errors.New("bins are not in canonical form"))
 		return bins{}
 	}
 	s := bins{uint8(shift), make([]bin, n)}

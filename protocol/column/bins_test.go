@@ -188,7 +188,7 @@ func TestMajority(t *testing.T) {
 		}
 	})
 	if _, ok := (Column{}).Majority(); ok {
-		t.Error("nobody has a majority")
+		t.Error("no value has a majority")
 	}
 	if _, ok := columnOf("x", -1, "1", "2").Majority(); ok {
 		t.Error("one of two has a majority")

@@ -71,9 +71,9 @@ func (c Column) Merge(d Column) Column {
 	}
 	switch {
 	case d.limit == 0:
-		return c.Folded()
+		return c.Limited()
 	case c.limit == 0:
-		return d.Folded()
+		return d.Limited()
 	}
 	out := Column{Name: c.Name, limit: lowerLimit(c.limit, d.limit)}
 	if c.summary != nil || d.summary != nil {

@@ -158,7 +158,7 @@ func (r *reader) exact() exact {
 		return exact{}
 	}
 	if length == 0 || bytes[0] == 0 || bytes[length-1]&1 == 0 || exp < -maxExactExp || exp > maxExactExp {
-		r.Fail(errors.New("column: a sum is not in its one form"))
+		r.Fail(errors.New("column: a sum is not in canonical form"))
 		return exact{}
 	}
 	mant := new(big.Int).SetBytes(bytes)

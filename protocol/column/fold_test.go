@@ -255,7 +255,7 @@ func BenchmarkFoldMerge(b *testing.B) {
 		b.ReportAllocs()
 		list := columnOf("p", -1, values(0)...).values
 		for b.Loop() {
-			OfValues("p", slices.Clone(list), 0).Folded()
+			OfValues("p", slices.Clone(list), 0).Limited()
 		}
 	})
 }

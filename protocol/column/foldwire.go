@@ -59,7 +59,7 @@ func (f Field) appendWire(b []byte) []byte {
 	return v.span.high.appendWire(appendString(b, v.span.high.Value))
 }
 
-var errFolds = errors.New("folds are not in their one form")
+var errFolds = errors.New("folds are not in canonical form")
 
 func (r *reader) folds() folds {
 	n := r.Number("count of shapes", maxFolds+1) - 1

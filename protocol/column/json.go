@@ -129,7 +129,7 @@ func (c *Column) UnmarshalJSON(b []byte) error {
 	out := Column{Name: c.Name, limit: in.Limit}
 	switch {
 	case in.Limit < -1 || in.Limit >= math.MaxInt32:
-		return fmt.Errorf("column: a limit of %d makes no sense", in.Limit)
+		return fmt.Errorf("column: a limit of %d is not possible", in.Limit)
 	case in.Limit == 0 && (in.Exact != nil || in.Values != nil):
 		out.limit = DefaultLimit
 	}

@@ -65,7 +65,7 @@ func TestColumnJSONSummary(t *testing.T) {
 func TestColumnJSONErrors(t *testing.T) {
 	for text, want := range map[string]string{
 		`[]`:               "cannot unmarshal",
-		`{"limit":-2}`:     "a limit of -2 makes no sense",
+		`{"limit":-2}`:     "a limit of -2 is not possible",
 		`{"exact":"AAA="}`: "bytes end too early",
 		`{"exact":"` + strings.Repeat("A", 60) + `"}`:                                "bytes after a summary",
 		`{"values":[{"value":"1","ranks":""}]}`:                                      `value "1" has no ranks`,

@@ -24,7 +24,7 @@ func Of(name string, ranks rank.Set, value string, limit int) Column {
 // OfValues returns the column of several distinct values with disjoint ranks. It
 // equals the merged columns of Of for each value, at the cost of one, but keeps all
 // values, even beyond the limit. A server keeps such a column for expand and sends
-// the result of Folded; merging has the same effect. OfValues owns the list.
+// the result of Limited; merging has the same effect. OfValues owns the list.
 func OfValues(name string, values []ValueCount, limit int) Column {
 	c := New(name, 0, "", limit)
 	slices.SortFunc(values, func(a, b ValueCount) int { return strings.Compare(a.Value, b.Value) })
@@ -32,8 +32,8 @@ func OfValues(name string, values []ValueCount, limit int) Column {
 	return c
 }
 
-// Folded returns the column, without its values if there are more than its limit.
-func (c Column) Folded() Column {
+// Limited returns the column, without its values if there are more than its limit.
+func (c Column) Limited() Column {
 	if c.summary != nil || c.limit < 0 || len(c.values) <= c.limit {
 		return c
 	}

@@ -38,7 +38,7 @@ func Placeless(value string) string {
 	return shape.Text(template, leaves)
 }
 
-// Alike reports whether all values are equal, apart from addresses of known
+// Alike reports whether all values are equal, except for addresses of known
 // symbols.
 func (c Column) Alike() bool {
 	if c.Complete() {

@@ -24,7 +24,7 @@ import (
 // AppendWire appends the encoding of the column to b. It depends on the name, the
 // limit and the pairs (rank, value) only.
 func (c Column) AppendWire(b []byte) []byte {
-	c = c.Folded()
+	c = c.Limited()
 	b = appendString(b, c.Name)
 	b = binary.AppendUvarint(b, uint64(c.limit+1))
 	switch {

@@ -25,7 +25,7 @@ type huffman struct {
 // counted is a leaf or a node during construction of the tree.
 type counted struct {
 	freq int64
-	way  int16 // a symbol, or symbols + the number of a node
+	ref  int16 // a symbol, or symbols + the number of a node
 }
 
 // newHuffman builds the tree as both ends of the original do. It differs from
@@ -41,14 +41,14 @@ func newHuffman(freq *[symbols]int32) *huffman {
 	for i := range h.nodes {
 		var first, second counted
 		first, second, sorted, made = lightest(sorted, made)
-		h.nodes[i] = [2]int16{first.way, second.way}
+		h.nodes[i] = [2]int16{first.ref, second.ref}
 		sum := counted{first.freq + second.freq, int16(symbols + i)}
 		if len(sorted) == 0 || sum.freq > sorted[len(sorted)-1].freq {
 			sorted = append(sorted, sum)
 		} else {
 			made = append(made, sum)
 		}
-		h.root = sum.way
+		h.root = sum.ref
 	}
 	return h
 }
@@ -104,18 +104,18 @@ func (d *Decoder) inflate(b []byte, table bool) ([]byte, error) {
 // decode decodes n symbols. The lowest bit of each byte is the first.
 func (h *huffman) decode(b []byte, n int) ([]byte, error) {
 	out := make([]byte, 0, n)
-	way := h.root
+	at := h.root
 	for _, c := range b {
 		for range 8 {
-			way = h.nodes[way-symbols][c&1]
+			at = h.nodes[at-symbols][c&1]
 			c >>= 1
-			if way >= symbols {
+			if at >= symbols {
 				continue
 			}
-			if out = append(out, byte(way)); len(out) == n {
+			if out = append(out, byte(at)); len(out) == n {
 				return out, nil
 			}
-			way = h.root
+			at = h.root
 		}
 	}
 	if n == 0 {

@@ -151,7 +151,7 @@ func (p *parser) set(depth int) Expr {
 	}
 	var sum Expr
 	var plain []run
-	gathered := func() Expr {
+	joined := func() Expr {
 		s := sum.with(',', Expr{set: fromRuns(normalize(plain))})
 		plain = plain[:0]
 		return s
@@ -159,19 +159,19 @@ func (p *parser) set(depth int) Expr {
 	for first := true; first || p.accept(','); first = false {
 		switch {
 		case !first && p.operator('!'):
-			sum = gathered().with('!', p.item(p.factor(depth), depth))
+			sum = joined().with('!', p.item(p.factor(depth), depth))
 		case p.atEnd(p.peek()):
 			s := p.span("-")
 			if end := p.peek(); s.contiguous() && !s.IsEmpty() && (end == ',' || end == ')' || end == ']' || end == 0) {
 				plain = append(plain, run{s.first, s.end})
 				continue
 			}
-			sum = gathered().with(',', p.item(Expr{set: s}, depth))
+			sum = joined().with(',', p.item(Expr{set: s}, depth))
 		default:
-			sum = gathered().with(',', p.item(p.factor(depth), depth))
+			sum = joined().with(',', p.item(p.factor(depth), depth))
 		}
 	}
-	return gathered()
+	return joined()
 }
 
 // item parses differences after a first operand.

@@ -51,7 +51,7 @@ func TestSetCostsWhatItHolds(t *testing.T) {
 		{"the first four of each 64 of a million", every(0, 15_625, 64).Union(every(1, 15_625, 64)).Union(every(2, 31_250, 32).Minus(every(34, 15_625, 64))), 24, 6},
 		{"most of every second of 128 near a million", uneven(1_000_000, 64, 2), 24 + 64 + 32, 32},
 		{"most of every third of 192 near a million", uneven(1_000_000, 64, 3), 24 + 64 + 40, 40},
-		{"64 far apart, but for one", uneven(0, 64, 15_000), 24 + 32 + 64*8, 64*3 + 2},
+		{"64 distant ones, except one", uneven(0, 64, 15_000), 24 + 32 + 64*8, 64*3 + 2},
 		{"two halves", Range(0, 499_998).Union(Range(500_000, 999_999)), 24 + 32 + 16, 10},
 		{"most of every second of a million", uneven(0, 500_000, 2), 24 + 64 + 125_000, 125_000 + 8},
 	} {
@@ -237,7 +237,7 @@ func BenchmarkUnion(b *testing.B) {
 		s, t Set
 	}{
 		{"ranges that touch", Range(0, 511), Range(512, 1023)},
-		{"ranges apart", Range(0, 511), Range(600, 1023)},
+		{"separate ranges", Range(0, 511), Range(600, 1023)},
 		{"runs", uneven(0, 50, 1000), uneven(500, 50, 1000)},
 		{"4k bits", uneven(0, 2048, 2), uneven(0, 1024, 3)},
 		{"1M bits", uneven(0, 500_000, 2), uneven(0, 333_333, 3)},

@@ -72,11 +72,11 @@ func Leaves(template string) (int, error) {
 			depth--
 		}
 		if depth < 0 || depth > maxDepth || n > MaxLeaves {
-			return 0, errors.New("a template has no form")
+			return 0, errors.New("a template is malformed")
 		}
 	}
 	if depth != 0 {
-		return 0, errors.New("a template has no form")
+		return 0, errors.New("a template is malformed")
 	}
 	return n, nil
 }

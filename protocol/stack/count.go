@@ -90,8 +90,8 @@ func countsOf(parts []Count) counts {
 	return counts{more: &parts}
 }
 
-// beside returns the counts of two sets of ranks without a common one.
-func (c counts) beside(of rank.Set, d counts, to rank.Set) counts {
+// union returns the counts of two sets of ranks without a common one.
+func (c counts) union(of rank.Set, d counts, to rank.Set) counts {
 	if c.each != 0 && c.each == d.each {
 		return c
 	}
@@ -131,7 +131,7 @@ func (c counts) differing(of rank.Set, d counts, to rank.Set) (out rank.Set) {
 	return out
 }
 
-// valid reports whether these are the counts of ranks in the one form that they have.
+// valid reports whether these are the counts of ranks in canonical form.
 func (c counts) valid(ranks rank.Set) bool {
 	if c.each != 0 {
 		return true

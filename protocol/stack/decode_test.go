@@ -45,7 +45,7 @@ func TestDecodeErrors(t *testing.T) {
 		"bytes too many":        {joined(1, 9, 2, "f", 0, 0, 0, 0, 0, 0, 0, room), "bytes after the frames"},
 		"number too long":       {joined(1, 20, bytes.Repeat([]byte{0xff}, 9), 2, room), "bytes end too early"},
 		"text not UTF-8":        {joined(1, 8, 2, 0xff, 0, 0, 0, 0, 0, 0, room), "a text is not UTF-8"},
-		"text said again":       {joined(2, 16, 2, "f", 0, 0, 0, 0, 0, 0, 2, "f", 0, 1, 0, 0, 0, 0, room), "not in the one form"},
+		"text said again":       {joined(2, 16, 2, "f", 0, 0, 0, 0, 0, 0, 2, "f", 0, 1, 0, 0, 0, 0, room), "not in canonical form"},
 		"frames in no order":    {joined(2, 16, 2, "f", 0, 0, 0, 0, 0, 0, 2, "e", 0, 0, 0, 0, 0, 0, room), "frames are out of order"},
 		"no roots":              {joined(1, frame), "bytes end too early"},
 		"sibling missing":       {joined(two, moreNodes, rank5, 1), "bytes end too early"},
@@ -55,7 +55,7 @@ func TestDecodeErrors(t *testing.T) {
 		"frame of no node":      {joined(two, leaf, room), "a frame has no node"},
 		"line too high":         {joined(1, 12, 0, 0, bytes.Repeat([]byte{0xff}, 5), 1, 0, 0, 0, 0, room), "line is"},
 		"node of no rank":       {joined(1, frame, 0, 0, 0, room), "a rank set is empty"},
-		"as nobody above":       {joined(1, frame, sameRanks, 1, room), "a rank set is empty"},
+		"as no parent":          {joined(1, frame, sameRanks, 1, room), "a rank set is empty"},
 		"bad set":               {joined(1, frame, 0, 3, bytes.Repeat([]byte{0xff}, 30)), "rank set"},
 		"threads too many":      {joined(1, frame, 0, rank5, bytes.Repeat([]byte{0xff}, 5), 1, room), "count of threads is"},
 		"one part of threads":   {joined(1, frame, 0, rank5, 0, 1, 1, rank5, room), "threads are not those of the ranks"},
@@ -64,10 +64,10 @@ func TestDecodeErrors(t *testing.T) {
 		"more parts than bytes": {joined(1, frame, 0, rank5, 0, bytes.Repeat([]byte{0xff}, 3), 1, room), "bytes end too early"},
 		"frame twice":           {joined(1, frame, moreNodes, rank5, 1, leaf, room), "frames are out of order"},
 		"deeper than there":     {deep, "deeper than 512 frames"},
-		"set said again":        {joined(two, nodesBelow, rank5, 1, second|sameThreads, rank5, room), "not in the one form"},
-		"threads said again":    {joined(two, nodesBelow, rank5, 1, second|sameRanks, 1, room), "not in the one form"},
-		"long head":             {joined(1, frame, 0x80, 0, rank5, 1, room), "not in the one form"},
-		"set of two forms":      {joined(1, frame, 0, 4, 5, 0, 3, 0, 1, room), "not in the one form"},
+		"set said again":        {joined(two, nodesBelow, rank5, 1, second|sameThreads, rank5, room), "not in canonical form"},
+		"threads said again":    {joined(two, nodesBelow, rank5, 1, second|sameRanks, 1, room), "not in canonical form"},
+		"long head":             {joined(1, frame, 0x80, 0, rank5, 1, room), "not in canonical form"},
+		"set of two forms":      {joined(1, frame, 0, 4, 5, 0, 3, 0, 1, room), "not in canonical form"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			got, _, err := Decode(c.b)

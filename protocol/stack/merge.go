@@ -85,8 +85,8 @@ func (j *joiner) joinFrames(s, t *Tree) (count int, frames string) {
 }
 
 // siblings merges siblings of the trees that have any. x and y are their parents,
-// which were merged to above; apart tells that these have no common rank.
-func (j *joiner) siblings(hasS, hasT, apart bool, x, y, above *entry) {
+// which were merged to above; disjoint reports that these have no common rank.
+func (j *joiner) siblings(hasS, hasT, disjoint bool, x, y, above *entry) {
 	var n, m, e entry // the next node of each tree, and the merged one
 	if hasS {
 		n = j.s.next(x)
@@ -97,15 +97,15 @@ func (j *joiner) siblings(hasS, hasT, apart bool, x, y, above *entry) {
 	for hasS || hasT {
 		ofS := hasS && (!hasT || n.frame <= m.frame)
 		ofT := hasT && (!hasS || m.frame <= n.frame)
-		alone := apart // whether the two nodes have no common rank
+		alone := disjoint // whether the two nodes have no common rank
 		switch {
 		case ofS && ofT:
 			e = entry{frame: n.frame, ranks: above.ranks, below: n.below || m.below, more: n.more || m.more}
 			if !n.ranks.Is(x.ranks) || !m.ranks.Is(y.ranks) {
 				e.ranks = n.ranks.Union(m.ranks)
 			}
-			if alone = apart || !n.ranks.Intersects(m.ranks); alone {
-				e.threads = n.threads.beside(n.ranks, m.threads, m.ranks)
+			if alone = disjoint || !n.ranks.Intersects(m.ranks); alone {
+				e.threads = n.threads.union(n.ranks, m.threads, m.ranks)
 			} else {
 				e.threads = n.threads.plus(n.ranks, m.threads, m.ranks)
 			}

@@ -175,7 +175,7 @@ func TestShares(t *testing.T) {
 // everywhere else.
 func TestHaving(t *testing.T) {
 	s := exported()
-	for fn, want := range map[string]string{"main": "0-7", "compute": "0-6", "": "7", "nobody": ""} {
+	for fn, want := range map[string]string{"main": "0-7", "compute": "0-6", "": "7", "absent": ""} {
 		if got := s.Having(func(f Frame) bool { return f.Func == fn }); got.String() != want {
 			t.Errorf("%q: %v, want %s", fn, got, want)
 		}

@@ -25,7 +25,7 @@ type Node struct {
 func (s *Tree) Roots() []*Node {
 	frames, nodes := s.split()
 	v := viewer{frames: frames, nodes: nodes, all: make([]Node, len(nodes)), links: make([]*Node, 0, len(nodes))}
-	return forPeople(v.siblings(0, len(nodes)))
+	return inDisplayOrder(v.siblings(0, len(nodes)))
 }
 
 // viewer converts nodes of the tree to Nodes with the same index.
@@ -52,7 +52,7 @@ func (v *viewer) siblings(at, end int) []*Node {
 
 // Children returns the frames that were called from this node: those with the most
 // ranks first, then by lowest rank, then by text.
-func (n *Node) Children() []*Node { return forPeople(n.children) }
+func (n *Node) Children() []*Node { return inDisplayOrder(n.children) }
 
 // Here returns the number of threads whose innermost frame is at this node.
 func (n *Node) Here() int {
@@ -63,7 +63,7 @@ func (n *Node) Here() int {
 	return here
 }
 
-func forPeople(nodes []*Node) []*Node {
+func inDisplayOrder(nodes []*Node) []*Node {
 	if len(nodes) < 2 {
 		return nodes
 	}

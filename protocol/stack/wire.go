@@ -83,8 +83,8 @@ func (e *entry) appendWire(b []byte, above *entry) []byte {
 	if same {
 		head |= sameRanks
 	}
-	alike := e.threads.each == above.threads.each && (e.threads.each != 0 || same && e.threads.is(above.threads))
-	if alike {
+	sameCount := e.threads.each == above.threads.each && (e.threads.each != 0 || same && e.threads.is(above.threads))
+	if sameCount {
 		head |= sameThreads
 	}
 	if e.below {
@@ -97,7 +97,7 @@ func (e *entry) appendWire(b []byte, above *entry) []byte {
 	if !same {
 		b = e.ranks.AppendWire(b)
 	}
-	if alike {
+	if sameCount {
 		return b
 	}
 	return e.threads.appendWire(b)
@@ -244,7 +244,7 @@ func (s *Tree) checkFrames() error {
 }
 
 // errLong is the error for an encoding that is not the unique one.
-var errLong = errors.New("not in the one form that it has")
+var errLong = errors.New("not in canonical form")
 
 // textReader decodes values from a string, as decode.Reader does from bytes.
 type textReader struct {

@@ -175,7 +175,7 @@ func Decode(b []byte) (g *Graph, rest []byte, err error) {
 		r.Err = g.check()
 	}
 	if n := len(b) - len(r.Rest); r.Err == nil && !bytes.Equal(g.AppendWire(make([]byte, 0, n)), b[:n]) {
-		r.Err = errors.New("not in the one form that it has")
+		r.Err = errors.New("not in canonical form")
 	}
 	if r.Err != nil {
 		return nil, nil, fmt.Errorf("wait graph: %w", r.Err)
@@ -255,7 +255,7 @@ func ascends[T any](rows []T, compare func(*T, *T) int) bool {
 	return true
 }
 
-// check reports whether the lanes are in the one form that they have.
+// check reports whether the lanes are in canonical form.
 func (p Pairs) check() error {
 	if len(p.lanes) == 0 {
 		return errors.New("an edge has no ranks")

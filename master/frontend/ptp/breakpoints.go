@@ -24,7 +24,7 @@ type breakpoint struct {
 	ranks      rank.Set
 }
 
-func (j *job) remember(b breakpoint) {
+func (j *action) remember(b breakpoint) {
 	j.mu.Lock()
 	defer j.mu.Unlock()
 	for i := range j.breaks.known {
@@ -38,7 +38,7 @@ func (j *job) remember(b breakpoint) {
 }
 
 // forget removes a breakpoint from some ranks.
-func (j *job) forget(b breakpoint) {
+func (j *action) forget(b breakpoint) {
 	j.mu.Lock()
 	defer j.mu.Unlock()
 	var left []breakpoint
@@ -53,8 +53,8 @@ func (j *job) forget(b breakpoint) {
 	j.breaks.known = left
 }
 
-// named returns the breakpoints of an ID on ranks of the job.
-func (j *job) named(id int) []breakpoint {
+// named returns the breakpoints of an ID on ranks of the action.
+func (j *action) named(id int) []breakpoint {
 	j.mu.Lock()
 	defer j.mu.Unlock()
 	var found []breakpoint
@@ -67,7 +67,7 @@ func (j *job) named(id int) []breakpoint {
 }
 
 // idOf returns the front end's ID of a session's number.
-func (j *job) idOf(number int) (int, bool) {
+func (j *action) idOf(number int) (int, bool) {
 	j.mu.Lock()
 	defer j.mu.Unlock()
 	for _, k := range j.breaks.known {
@@ -84,7 +84,7 @@ type breakBody struct {
 }
 
 // setBreak is SET LINE BREAKPOINT and SET FUNC BREAKPOINT.
-func setBreak(ctx context.Context, j *job, args arguments) {
+func setBreak(ctx context.Context, j *action, args arguments) {
 	id, ok1 := j.number(args, 0)
 	ignore, ok2 := j.number(args, 6)
 	thread, ok3 := j.number(args, 7)
@@ -114,7 +114,7 @@ func setBreak(ctx context.Context, j *job, args arguments) {
 const programUnit = "MAIN__"
 
 // withProgramUnit returns the ranks whose program is one of Fortran.
-func (j *job) withProgramUnit(ctx context.Context) rank.Set {
+func (j *action) withProgramUnit(ctx context.Context) rank.Set {
 	var ranks rank.Set
 	for _, g := range j.ask(ctx, "whatis", j.ranks, protocol.Args{Expr: programUnit}) {
 		if g.Kind == protocol.KindResult {
@@ -135,7 +135,7 @@ func threadCondition(condition string, thread int) string {
 	return fmt.Sprintf("$_thread == %d && (%s)", thread, condition)
 }
 
-func setWatch(ctx context.Context, j *job, args arguments) {
+func setWatch(ctx context.Context, j *action, args arguments) {
 	id, ok1 := j.number(args, 0)
 	ignore, ok2 := j.number(args, 5)
 	if !ok1 || !ok2 {
@@ -152,16 +152,16 @@ func setWatch(ctx context.Context, j *job, args arguments) {
 }
 
 // set sets a breakpoint and reports it; for a temporary one the answer is OK only.
-func (j *job) set(ctx context.Context, command string, ranks rank.Set, asked protocol.Args, id, ignore int) {
-	for _, g := range j.look(ctx, command, ranks, asked, ptp.NoFile) {
+func (j *action) set(ctx context.Context, command string, ranks rank.Set, asked protocol.Args, id, ignore int) {
+	for _, g := range j.results(ctx, command, ranks, asked, ptp.NoFile) {
 		var body breakBody
-		if !j.bodyIs(g, &body) {
+		if !j.decodeBody(g, &body) {
 			continue
 		}
 		for _, b := range body.Breakpoints {
 			j.remember(breakpoint{id, b.Number, g.Ranks})
 			if ignore > 0 {
-				j.look(ctx, "ignore", g.Ranks, protocol.Args{Breakpoints: []int{b.Number}, Count: ignore}, ptp.Unknown)
+				j.results(ctx, "ignore", g.Ranks, protocol.Args{Breakpoints: []int{b.Number}, Count: ignore}, ptp.Unknown)
 			}
 			if asked.Temporary {
 				j.say(ptp.EventOK, g.Ranks)
@@ -175,8 +175,8 @@ func (j *job) set(ctx context.Context, command string, ranks rank.Set, asked pro
 }
 
 // changeBreak makes the handler of a command about an existing breakpoint.
-func changeBreak(command string) func(context.Context, *job, arguments) {
-	return func(ctx context.Context, j *job, args arguments) {
+func changeBreak(command string) func(context.Context, *action, arguments) {
+	return func(ctx context.Context, j *action, args arguments) {
 		id, ok := j.number(args, 0)
 		if !ok {
 			return
@@ -194,7 +194,7 @@ func changeBreak(command string) func(context.Context, *job, arguments) {
 		for _, b := range j.named(id) {
 			rest = rest.Minus(b.ranks)
 			asked.Breakpoints = []int{b.number}
-			for _, g := range j.look(ctx, command, b.ranks, asked, ptp.NoBreakpoint) {
+			for _, g := range j.results(ctx, command, b.ranks, asked, ptp.NoBreakpoint) {
 				if command == "delete" {
 					j.forget(breakpoint{b.id, b.number, g.Ranks})
 				}

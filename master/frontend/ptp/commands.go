@@ -23,7 +23,7 @@ type command struct {
 
 // handlers execute the commands for a set of tasks. Each collects all answers that it needs before
 // it reports.
-var handlers = map[ptp.Code]func(context.Context, *job, arguments){
+var handlers = map[ptp.Code]func(context.Context, *action, arguments){
 	ptp.LineBreak:       setBreak,
 	ptp.FuncBreak:       setBreak,
 	ptp.Watch:           setWatch,
@@ -157,29 +157,29 @@ func (f *front) commandTo(ctx context.Context, info ptp.CommandInfo, c command) 
 	}
 	switch {
 	case len(args) < len(info.Args):
-		f.reject(c, ptp.BadCommand, fmt.Sprintf("%s needs %d arguments behind the set of tasks (%s), and has %d", info.Name, len(info.Args), strings.Join(info.Args, ", "), len(args)))
+		f.reject(c, ptp.BadCommand, fmt.Sprintf("%s needs %d arguments after the set of tasks (%s), and has %d", info.Name, len(info.Args), strings.Join(info.Args, ", "), len(args)))
 	case !f.hasBegun():
 		f.reject(c, ptp.NoSession, info.Name+" before START SESSION")
 	case ranks.IsEmpty():
 		f.out.sendTo(c.Args[0], ptp.EventOK) // an empty set: nothing to do
 	default:
-		f.begin(ctx, info.Name, ranks, orderOf(c.ID), func(ctx context.Context, j *job) { j.handle(ctx, c.ID, args) })
+		f.begin(ctx, info.Name, ranks, orderOf(c.ID), func(ctx context.Context, j *action) { j.handle(ctx, c.ID, args) })
 	}
 }
 
-// handle executes a command for the ranks of the job.
-func (j *job) handle(ctx context.Context, id ptp.Code, args arguments) {
+// handle executes a command for the ranks of the action.
+func (j *action) handle(ctx context.Context, id ptp.Code, args arguments) {
 	if j.value == nil && (id == ptp.Evaluate || id == ptp.EvaluatePartial) {
 		j.value = &answerName{}
 	}
-	strangers, long := j.ranks.Minus(j.all), args.tooLong()
+	unknown, long := j.ranks.Minus(j.all), args.tooLong()
 	switch {
 	case j.failed != nil && id == ptp.Terminate:
 		j.say(ptp.EventOK, j.ranks) // none runs; Eclipse sends QUIT only when all have ended
 	case j.failed != nil:
 		j.error(j.ranks, ptp.NoBackend, j.failed.Error())
-	case !strangers.IsEmpty():
-		j.error(j.ranks, ptp.BadTasks, fmt.Sprintf("%s: there are no tasks %v (the job has %v)", j.what, strangers, j.all))
+	case !unknown.IsEmpty():
+		j.error(j.ranks, ptp.BadTasks, fmt.Sprintf("%s: there are no tasks %v (the job has %v)", j.what, unknown, j.all))
 	case long > 0:
 		j.error(j.ranks, ptp.BadCommand, fmt.Sprintf("%s: an argument of %d bytes; there may be %d", j.what, long, maxText))
 	default:
@@ -191,7 +191,7 @@ func (j *job) handle(ctx context.Context, id ptp.Code, args arguments) {
 type arguments []string
 
 // number reads an integer argument; it reports an error if it is not one.
-func (j *job) number(args arguments, i int) (int, bool) {
+func (j *action) number(args arguments, i int) (int, bool) {
 	n, err := strconv.Atoi(strings.TrimSpace(args[i]))
 	if err != nil || n < -1<<31 || n > 1<<31-1 {
 		j.error(j.ranks, ptp.BadCommand, fmt.Sprintf("%s: %.40q is no number", j.what, args[i]))
@@ -202,8 +202,8 @@ func (j *job) number(args arguments, i int) (int, bool) {
 
 func isTrue(arg string) bool { return arg != "" && arg != "0" }
 
-// everyone is the set of a job that all later jobs wait for.
-var everyone = rank.Range(0, rank.MaxID)
+// allRanks is the set of an action that all later actions wait for.
+var allRanks = rank.Range(0, rank.MaxID)
 
 func (f *front) hasBegun() bool {
 	f.mu.Lock()
@@ -222,7 +222,7 @@ func (f *front) start(ctx context.Context, c command) {
 		f.log.Warn("START SESSION comes once") // no answer: it names no ranks
 		return
 	}
-	f.begin(ctx, "START SESSION", everyone, moving, func(ctx context.Context, j *job) {
+	f.begin(ctx, "START SESSION", allRanks, moving, func(ctx context.Context, j *action) {
 		select {
 		case <-f.opened:
 		case <-ctx.Done():
@@ -261,40 +261,40 @@ func jobOf(args []string) protocol.Job {
 }
 
 // launchWait bounds the start of the ranks: loading gdb from a busy file server takes time, and
-// Eclipse would not be told of late ranks. settleWait bounds the wait for their first stop.
+// Eclipse would not be told of late ranks. stoppedWait bounds the wait for their first stop.
 const (
-	launchWait = 2 * time.Minute
-	settleWait = 10 * time.Second
+	launchWait  = 2 * time.Minute
+	stoppedWait = 10 * time.Second
 )
 
-func (j *job) launch(ctx context.Context, of protocol.Job) {
+func (j *action) launch(ctx context.Context, of protocol.Job) {
 	j.wait = launchWait
-	started := j.look(ctx, "launch", j.all, protocol.Args{Job: &of}, ptp.NoDirectory)
-	settling, cancel := context.WithTimeout(ctx, settleWait)
+	started := j.results(ctx, "launch", j.all, protocol.Args{Job: &of}, ptp.NoDirectory)
+	settling, cancel := context.WithTimeout(ctx, stoppedWait)
 	defer cancel()
 	for _, g := range started {
-		j.settle(settling, g.Ranks) // a GO may follow at once
+		j.awaitStopped(settling, g.Ranks) // a GO may follow at once
 		j.say(ptp.EventOK, g.Ranks)
 	}
 }
 
-func notImplemented(_ context.Context, j *job, _ arguments) {
+func notImplemented(_ context.Context, j *action, _ arguments) {
 	j.error(j.ranks, ptp.NotImplemented, j.what+" is not implemented")
 }
 
-// plainly executes a command whose answer is OK.
-func (j *job) plainly(ctx context.Context, name string, args protocol.Args) {
-	for _, g := range j.look(ctx, name, j.ranks, args, ptp.Unknown) {
+// simple executes a command whose answer is OK.
+func (j *action) simple(ctx context.Context, name string, args protocol.Args) {
+	for _, g := range j.results(ctx, name, j.ranks, args, ptp.Unknown) {
 		j.say(ptp.EventOK, g.Ranks)
 	}
 }
 
-func resume(ctx context.Context, j *job, _ arguments) { j.plainly(ctx, "continue", protocol.Args{}) }
+func resume(ctx context.Context, j *action, _ arguments) { j.simple(ctx, "continue", protocol.Args{}) }
 
 // steps are the types of STEP.
 var steps = []string{"step", "next", "finish"}
 
-func step(ctx context.Context, j *job, args arguments) {
+func step(ctx context.Context, j *action, args arguments) {
 	count, ok := j.number(args, 0)
 	if !ok {
 		return
@@ -305,9 +305,9 @@ func step(ctx context.Context, j *job, args arguments) {
 	case kind < 0 || kind >= len(steps):
 		j.error(j.ranks, ptp.BadCommand, fmt.Sprintf("STEP of type %d: it is 0 into, 1 over or 2 return", kind))
 	case kind == 2:
-		j.plainly(ctx, steps[kind], protocol.Args{})
+		j.simple(ctx, steps[kind], protocol.Args{})
 	default:
-		j.plainly(ctx, steps[kind], protocol.Args{Count: max(count, 1)})
+		j.simple(ctx, steps[kind], protocol.Args{Count: max(count, 1)})
 	}
 }
 
@@ -316,7 +316,7 @@ const endWait = 5 * time.Second
 
 // terminate kills ranks; for those that have ended the answer is OK too. Eclipse ends the session at
 // the OK for the last rank, so the output of the ranks must have come before.
-func terminate(ctx context.Context, j *job, _ arguments) {
+func terminate(ctx context.Context, j *action, _ arguments) {
 	var failed []protocol.Group
 	killed := j.ranks
 	for _, g := range j.ask(ctx, "kill", j.ranks.Minus(j.ended()), protocol.Args{}) {
@@ -353,18 +353,18 @@ func (f *front) terminated() rank.Set {
 }
 
 // interrupt has no answer but the stop that it causes.
-func interrupt(ctx context.Context, j *job, _ arguments) {
-	j.look(ctx, "interrupt", j.ranks, protocol.Args{}, ptp.Unknown)
+func interrupt(ctx context.Context, j *action, _ arguments) {
+	j.results(ctx, "interrupt", j.ranks, protocol.Args{}, ptp.Unknown)
 }
 
-func setFrame(ctx context.Context, j *job, args arguments) {
+func setFrame(ctx context.Context, j *action, args arguments) {
 	if level, ok := j.number(args, 0); ok {
-		j.plainly(ctx, "frame", protocol.Args{Frame: &level})
+		j.simple(ctx, "frame", protocol.Args{Frame: &level})
 	}
 }
 
 // handleSignal passes the arguments of gdb's "handle": signals, then actions.
-func handleSignal(ctx context.Context, j *job, args arguments) {
+func handleSignal(ctx context.Context, j *action, args arguments) {
 	signal, actions, _ := strings.Cut(strings.TrimSpace(args[0]), " ")
-	j.plainly(ctx, "handle", protocol.Args{Signal: signal, Actions: strings.Fields(actions)})
+	j.simple(ctx, "handle", protocol.Args{Signal: signal, Actions: strings.Fields(actions)})
 }

@@ -14,7 +14,7 @@ import (
 
 // errType is the error for types that are not supported: C++ classes with methods, Fortran,
 // vectors. Values of such types are sent as text.
-var errType = errors.New("a type that is not read")
+var errType = errors.New("the type is not supported")
 
 // resolver returns the type of a name within another type; size is in bytes.
 type resolver func(name string, size int) (*ptp.Type, error)
@@ -46,8 +46,8 @@ var plainSizes = []struct {
 	size int
 }{{"char", 1}, {"_Bool", 1}, {"bool", 1}, {"short", 2}, {"double", 8}, {"float", 4}, {"__int128", 16}, {"long", 8}, {"unsigned", 4}, {"int", 4}}
 
-// plainType returns the type that whatis has named, if the name tells all: an arithmetic type of C, or a
-// pointer. Its values are read from the text that gdb shows.
+// plainType returns the type that whatis has named if the name is sufficient: that of an arithmetic type
+// of C, or of a pointer. Its values are read from the text that gdb shows. Otherwise it returns nil.
 func plainType(whatis string) *ptp.Type {
 	text := typeText(whatis)
 	if strings.ContainsAny(text, "([<&:") || strings.Contains(text, "complex") {
@@ -196,7 +196,7 @@ func (p *typeParser) scalar(first string) (*ptp.Type, error) {
 	}
 	switch {
 	case has["void"]:
-		return &ptp.Type{Kind: ptp.Pointer}, nil // valid only behind a star, which discards it
+		return &ptp.Type{Kind: ptp.Pointer}, nil // valid only after a star, which discards it
 	case has["float"] || has["double"]:
 		return &ptp.Type{Kind: ptp.Float}, nil
 	case has["char"] && !has["signed"]: // int8_t is a number
@@ -209,7 +209,7 @@ func (p *typeParser) scalar(first string) (*ptp.Type, error) {
 	return &ptp.Type{Kind: ptp.Int}, nil
 }
 
-// complex is a complex number of C, from the words behind "complex" on: a structure of two numbers,
+// complex is a complex number of C, from the words after "complex" on: a structure of two numbers,
 // whose sizes element sets.
 func (p *typeParser) complex(first string) (*ptp.Type, error) {
 	part, err := p.scalar(first)

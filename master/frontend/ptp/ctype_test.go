@@ -23,7 +23,7 @@ func names(name string, size int) (*ptp.Type, error) {
 		"enum color": "type = enum color {RED, GREEN = 5}",
 	}[name]
 	if !ok {
-		return nil, errors.New("nobody knows it")
+		return nil, errors.New("the name is not known")
 	}
 	return parseType(text, size, names)
 }

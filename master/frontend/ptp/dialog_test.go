@@ -268,7 +268,7 @@ func TestRankThatDoesNotSettle(t *testing.T) {
 	settled := make(chan struct{})
 	go func() {
 		defer close(settled)
-		f.settle(ctx, rank.Range(0, 3))
+		f.awaitStopped(ctx, rank.Range(0, 3))
 	}()
 	f.feed(session.NewEvent(protocol.Group{Kind: protocol.KindStopped, Ranks: rank.Range(0, 2), Body: []byte("{}")}))
 	select {
@@ -278,16 +278,16 @@ func TestRankThatDoesNotSettle(t *testing.T) {
 	}
 	cancel()
 	<-settled
-	f.settle(t.Context(), rank.Range(0, 2))
+	f.awaitStopped(t.Context(), rank.Range(0, 2))
 }
 
 // SUSPEND and TERMINATE wait only for the start and for commands that resume ranks.
 func TestOrder(t *testing.T) {
 	f := newFront(slog.New(slog.DiscardHandler))
 	blocked := make(chan struct{})
-	block := func(context.Context, *job) { <-blocked }
+	block := func(context.Context, *action) { <-blocked }
 	ran := make(chan string, 4)
-	run := func(_ context.Context, j *job) { ran <- j.what }
+	run := func(_ context.Context, j *action) { ran <- j.what }
 	f.begin(t.Context(), "look", rank.Of(0), inTurn, block)
 	f.begin(t.Context(), "look again", rank.Of(0), inTurn, run)
 	f.begin(t.Context(), "interrupt", rank.Of(0), urgent, run)
@@ -301,7 +301,7 @@ func TestOrder(t *testing.T) {
 		t.Errorf("%s came first", first)
 	}
 	close(blocked)
-	f.jobs.Wait()
+	f.actions.Wait()
 	for _, want := range []string{"look again", "go", "interrupt it"} {
 		if got := <-ran; got != want {
 			t.Errorf("%s came before %s", got, want)

@@ -18,18 +18,18 @@ import (
 )
 
 // evaluate is EVALUATE EXPRESSION: the whole value, of a pointer with its target.
-func evaluate(ctx context.Context, j *job, args arguments) {
+func evaluate(ctx context.Context, j *action, args arguments) {
 	j.evaluate(ctx, args[0], "", true)
 }
 
 // evaluatePartial is EVALUATE PARTIAL EXPR: without children, a structure and an array are sent
 // empty, and a pointer without its target.
-func evaluatePartial(ctx context.Context, j *job, args arguments) {
+func evaluatePartial(ctx context.Context, j *action, args arguments) {
 	j.evaluate(ctx, args[0], j.name(args[1], args[0]), isTrue(args[2]))
 }
 
-func (j *job) evaluate(ctx context.Context, expr, name string, whole bool) {
-	v := &valuer{job: j, whole: whole}
+func (j *action) evaluate(ctx context.Context, expr, name string, whole bool) {
+	v := &valuer{action: j, whole: whole}
 	for _, x := range v.values(ctx, expr, j.ranks, true) {
 		j.say(ptp.EventData, x.ranks, x.is.Format, x.is.Argument(), ptp.Latin1(x.name), name)
 	}
@@ -49,7 +49,7 @@ type value struct {
 // valuer finds the values of one expression. An expression with side effects is evaluated once,
 // except structures, arrays, and pointers with targets: for these gdb is also asked for an address.
 type valuer struct {
-	*job
+	*action
 	whole bool
 	asked int // number of names that were resolved
 	// What print shows of the expression, which is asked for with its type: values of most types can be
@@ -86,7 +86,7 @@ func (v *valuer) values(ctx context.Context, expr string, ranks rank.Set, follow
 	for _, g := range whatis.answers(ctx) {
 		var body textBody
 		switch bad := failed(g); {
-		case g.Kind == protocol.KindResult && v.bodyIs(g, &body):
+		case g.Kind == protocol.KindResult && v.decodeBody(g, &body):
 			for _, x := range v.named(ctx, expr, body.Text, g.Ranks, follow) {
 				x.name = typeText(body.Text)
 				out = append(out, x)
@@ -123,7 +123,7 @@ func (v *valuer) named(ctx context.Context, expr, whatis string, ranks rank.Set,
 }
 
 // failed is the value of ranks that have none: the reason, as text. After an ERROR for some ranks of a
-// set Java loses the values of the others, or stumbles over the variable at the next stop.
+// set Eclipse loses the values of the others, or fails to show the variable at the next stop.
 func failed(g protocol.Group) value {
 	x := value{ranks: g.Ranks, none: true}
 	var fault protocol.Fault
@@ -156,7 +156,7 @@ func (v *valuer) types(ctx context.Context, ranks rank.Set, sizes map[int]rank.S
 			if found.ranks.IsEmpty() {
 				continue
 			}
-			if g.Kind == protocol.KindResult && v.bodyIs(g, &body) {
+			if g.Kind == protocol.KindResult && v.decodeBody(g, &body) {
 				found.of = v.read(ctx, body.Text, size, found.ranks)
 			}
 			out = append(out, found)
@@ -201,7 +201,7 @@ func (v *valuer) resolver(ctx context.Context, ranks rank.Set) resolver {
 		}
 		groups := v.ask(ctx, "ptype", ranks, protocol.Args{Expr: name, Format: "o"})
 		var body textBody
-		if len(groups) != 1 || groups[0].Kind != protocol.KindResult || !v.bodyIs(groups[0], &body) || strings.HasSuffix(body.Text, " "+name) {
+		if len(groups) != 1 || groups[0].Kind != protocol.KindResult || !v.decodeBody(groups[0], &body) || strings.HasSuffix(body.Text, " "+name) {
 			return nil, errType
 		}
 		return parseType(body.Text, size, resolve)
@@ -314,7 +314,7 @@ func (v *valuer) pointer(ctx context.Context, expr string, t typed, follow bool)
 
 // targets returns the readable targets of a pointer. Others are not an error of the expression.
 func (v *valuer) targets(ctx context.Context, expr string, ranks rank.Set) []value {
-	quiet := &valuer{job: &job{front: v.front, ranks: ranks, what: v.what, asked: v.job.asked}, whole: true, asked: v.asked}
+	quiet := &valuer{action: &action{front: v.front, ranks: ranks, what: v.what, asked: v.action.asked}, whole: true, asked: v.asked}
 	found := quiet.values(ctx, "*("+expr+")", ranks, false)
 	v.asked = quiet.asked
 	return slices.DeleteFunc(found, func(x value) bool { return x.none })

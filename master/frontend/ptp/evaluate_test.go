@@ -87,8 +87,8 @@ func TestNamesOfAValueAreBounded(t *testing.T) {
 	f := newFront(slog.New(slog.DiscardHandler))
 	s := &pointers{front: f}
 	f.sess = s
-	j := &job{front: f, ranks: rank.Range(0, 3), what: "EVALUATE EXPRESSION"}
-	v := &valuer{job: j, whole: true}
+	j := &action{front: f, ranks: rank.Range(0, 3), what: "EVALUATE EXPRESSION"}
+	v := &valuer{action: j, whole: true}
 	if found := v.values(t.Context(), "p", j.ranks, true); len(found) != 4 {
 		t.Errorf("%d values, want one of each rank", len(found))
 	}

@@ -17,7 +17,7 @@ func bodyOf(v any) []byte { return canonical.JSON(v) }
 
 // fail reports the error of ranks without a result. failure is the command's code for faults of
 // gdb.
-func (j *job) fail(g protocol.Group, failure ptp.ErrorCode) {
+func (j *action) fail(g protocol.Group, failure ptp.ErrorCode) {
 	if g.Kind != protocol.KindFault {
 		var m protocol.Missing
 		_ = json.Unmarshal(g.Body, &m) // without a cause if it cannot be read
@@ -44,7 +44,7 @@ func (j *job) fail(g protocol.Group, failure ptp.ErrorCode) {
 
 // error reports an error of ranks. For the value of an expression it is a value, the text of the
 // error: Eclipse drops the values of all ranks of the command if one of them has an ERROR.
-func (j *job) error(ranks rank.Set, code ptp.ErrorCode, text string) {
+func (j *action) error(ranks rank.Set, code ptp.ErrorCode, text string) {
 	switch {
 	case ranks.IsEmpty():
 	case j.value != nil:

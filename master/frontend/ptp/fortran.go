@@ -29,7 +29,7 @@ func (v *valuer) fortran(ctx context.Context, expr string, ranks rank.Set, layou
 		}
 		if g.Kind != protocol.KindResult {
 			out = append(out, failed(g))
-		} else if v.bodyIs(g, &body) {
+		} else if v.decodeBody(g, &body) {
 			out = append(out, v.ofFortran(ctx, expr, parseFortran(body.Text), g.Ranks, follow)...)
 		}
 	}
@@ -61,8 +61,8 @@ func (v *valuer) ofFortran(ctx context.Context, expr string, t fortranType, rank
 // arrays are not sent.
 const mostShown = 200
 
-// withElements has print show arrays and texts up to a length, and what is repeated as often as it
-// stands there.
+// withElements returns the options with which print shows arrays and texts up to a length, without
+// <repeats N times>.
 func withElements(n int) string { return fmt.Sprintf("-elements %d -repeats unlimited -- ", n) }
 
 func (v *valuer) printedFortran(ctx context.Context, expr string, t fortranType, ranks rank.Set) []value {
@@ -135,7 +135,7 @@ func (v *valuer) targetOf(ctx context.Context, expr string, t fortranType, ranks
 	for _, g := range v.ask(ctx, "ptype", ranks, protocol.Args{Expr: expr}) {
 		var body textBody
 		of := t
-		if g.Kind == protocol.KindResult && v.bodyIs(g, &body) {
+		if g.Kind == protocol.KindResult && v.decodeBody(g, &body) {
 			of = parseFortran(body.Text)
 		}
 		out = append(out, v.ofFortran(ctx, expr, of, g.Ranks, false)...)
@@ -144,14 +144,14 @@ func (v *valuer) targetOf(ctx context.Context, expr string, t fortranType, ranks
 }
 
 // typeInFortran is GET TYPE of what Eclipse has written as C does. otherwise is gdb's answer to that.
-func (j *job) typeInFortran(ctx context.Context, expr string, otherwise protocol.Group) {
+func (j *action) typeInFortran(ctx context.Context, expr string, otherwise protocol.Group) {
 	for _, d := range j.designators(ctx, expr, otherwise.Ranks) {
 		if d.text() == expr {
 			continue
 		}
-		for _, g := range j.look(ctx, "whatis", d.ranks, protocol.Args{Expr: d.text()}, ptp.UnknownVariable) {
+		for _, g := range j.results(ctx, "whatis", d.ranks, protocol.Args{Expr: d.text()}, ptp.UnknownVariable) {
 			var body textBody
-			if j.bodyIs(g, &body) {
+			if j.decodeBody(g, &body) {
 				j.say(ptp.EventType, g.Ranks, ptp.Latin1(typeText(body.Text)))
 			}
 		}
@@ -200,7 +200,7 @@ func (v *valuer) ptype(ctx context.Context, expr string, ranks rank.Set) (t fort
 	}
 	groups := v.ask(ctx, "ptype", ranks, protocol.Args{Expr: expr})
 	var body textBody
-	if len(groups) != 1 || groups[0].Kind != protocol.KindResult || !v.bodyIs(groups[0], &body) {
+	if len(groups) != 1 || groups[0].Kind != protocol.KindResult || !v.decodeBody(groups[0], &body) {
 		return t, false
 	}
 	return parseFortran(body.Text), true
@@ -264,7 +264,7 @@ func lowest(bounds []bound) []string {
 
 // designators writes what Eclipse has written as C does in Fortran. Bounds may differ between ranks. Ranks
 // for which this is not possible are not in the result.
-func (j *job) designators(ctx context.Context, expr string, ranks rank.Set) []designator {
+func (j *action) designators(ctx context.Context, expr string, ranks rank.Set) []designator {
 	if found := memberOf.FindStringSubmatch(expr); found != nil {
 		all := j.designators(ctx, found[1], ranks)
 		for i, p := range all {
@@ -287,7 +287,7 @@ func (j *job) designators(ctx context.Context, expr string, ranks rank.Set) []de
 }
 
 // arrays returns designators within arrays.
-func (j *job) arrays(ctx context.Context, expr string, ranks rank.Set, within func(designator) designator) []designator {
+func (j *action) arrays(ctx context.Context, expr string, ranks rank.Set, within func(designator) designator) []designator {
 	var out []designator
 	for _, p := range j.designators(ctx, expr, ranks) {
 		if slices.Contains(p.subs, freeSub) {
@@ -296,7 +296,7 @@ func (j *job) arrays(ctx context.Context, expr string, ranks rank.Set, within fu
 		}
 		for _, g := range j.ask(ctx, "whatis", p.ranks, protocol.Args{Expr: p.text()}) {
 			var body textBody
-			if g.Kind != protocol.KindResult || !j.bodyIs(g, &body) {
+			if g.Kind != protocol.KindResult || !j.decodeBody(g, &body) {
 				continue
 			}
 			if bounds := fortranNamed(typeText(body.Text)).bounds; len(bounds) > 0 {

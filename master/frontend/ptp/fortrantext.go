@@ -21,7 +21,7 @@ type fortranValue struct {
 	names []string // of the parts of a derived type
 }
 
-var errFortran = errors.New("a value that is not read")
+var errFortran = errors.New("the value cannot be read")
 
 // fortranReader reads values from the front of a text.
 type fortranReader struct {

@@ -17,16 +17,16 @@ import (
 type front struct {
 	log     *slog.Logger
 	out     *queue
-	settled chan struct{} // capacity 1: a job has ended
+	settled chan struct{} // capacity 1: an action has ended
 
 	opened chan struct{} // closed when the fields below are set
 	sess   session.Session
 	failed error // why there is no session
 	all    rank.Set
 
-	jobs    sync.WaitGroup
-	waiting []*job // jobs that may not have ended; used by the loop
-	held    stops  // stops that have not been reported; used by the loop
+	actions sync.WaitGroup
+	waiting []*action // actions that may not have ended; used by the loop
+	held    stops     // stops that have not been reported; used by the loop
 
 	mu       sync.Mutex
 	begun    bool     // START SESSION has come
@@ -37,7 +37,7 @@ type front struct {
 	calls    map[protocol.RequestID]*call
 	breaks   breaks
 	partials partials
-	late     lateJobs
+	late     lateActions
 	laidOut  map[string]int // expressions whose values were read from memory, with the bytes that were
 }
 
@@ -63,8 +63,8 @@ func (f *front) ended() rank.Set {
 	return f.states.Ended()
 }
 
-// settle waits until all ranks of a set have stopped or ended.
-func (f *front) settle(ctx context.Context, ranks rank.Set) {
+// awaitStopped waits until all ranks of a set have stopped or ended.
+func (f *front) awaitStopped(ctx context.Context, ranks rank.Set) {
 	f.awaitStates(ctx, func(s *session.States) bool { return s.NoneRuns(ranks) })
 }
 
@@ -106,8 +106,8 @@ type call struct {
 	more   chan struct{} // closed and replaced when a late answer has come
 }
 
-// answer adds an answer to its call. It drops late answers where nobody waits for them: the front end
-// has been told that there is none.
+// answer adds an answer to its call. It drops late answers to a call that has ended: the front end has
+// been told that there is none.
 func (f *front) answer(e session.Event) {
 	f.mu.Lock()
 	defer f.mu.Unlock()

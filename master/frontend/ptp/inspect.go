@@ -14,8 +14,8 @@ import (
 	"sdm/protocol/ptp"
 )
 
-// bodyIs reads the result of a group; it reports an error if that is not possible.
-func (j *job) bodyIs(g protocol.Group, body any) bool {
+// decodeBody reads the result of a group; it reports an error if that is not possible.
+func (j *action) decodeBody(g protocol.Group, body any) bool {
 	if err := json.Unmarshal(g.Body, body); err != nil {
 		j.error(g.Ranks, ptp.Unknown, fmt.Sprintf("%s: an answer that cannot be read: %v", j.what, err))
 		return false
@@ -45,7 +45,7 @@ func frameArgs(f *protocol.Frame, addr string) []string {
 }
 
 // bounds reads low and high of a range of levels; 0 and 0 are all of them.
-func (j *job) bounds(args arguments) (low, high int, ok bool) {
+func (j *action) bounds(args arguments) (low, high int, ok bool) {
 	low, ok = j.number(args, 0)
 	if !ok {
 		return 0, 0, false
@@ -58,7 +58,7 @@ func (j *job) bounds(args arguments) (low, high int, ok bool) {
 	return low, high, ok
 }
 
-func listFrames(ctx context.Context, j *job, args arguments) {
+func listFrames(ctx context.Context, j *action, args arguments) {
 	low, high, ok := j.bounds(args)
 	if !ok {
 		return
@@ -67,9 +67,9 @@ func listFrames(ctx context.Context, j *job, args arguments) {
 	if high > 0 {
 		asked.Count = high + 1
 	}
-	for _, g := range j.look(ctx, "backtrace", j.ranks, asked, ptp.Unknown) {
+	for _, g := range j.results(ctx, "backtrace", j.ranks, asked, ptp.Unknown) {
 		var body framesBody
-		if !j.bodyIs(g, &body) {
+		if !j.decodeBody(g, &body) {
 			continue
 		}
 		frames := body.Frames[min(low, len(body.Frames)):]
@@ -88,10 +88,10 @@ func listFrames(ctx context.Context, j *job, args arguments) {
 	}
 }
 
-func stackDepth(ctx context.Context, j *job, _ arguments) {
-	for _, g := range j.look(ctx, "backtrace", j.ranks, protocol.Args{Count: mostDepth}, ptp.Unknown) {
+func stackDepth(ctx context.Context, j *action, _ arguments) {
+	for _, g := range j.results(ctx, "backtrace", j.ranks, protocol.Args{Count: mostDepth}, ptp.Unknown) {
 		var body framesBody
-		if j.bodyIs(g, &body) {
+		if j.decodeBody(g, &body) {
 			j.say(ptp.EventDepth, g.Ranks, strconv.Itoa(len(body.Frames)))
 		}
 	}
@@ -102,24 +102,24 @@ type namesBody struct {
 	Names []string `json:"names"`
 }
 
-func listLocals(ctx context.Context, j *job, _ arguments) {
-	for _, g := range j.look(ctx, "info locals", j.ranks, protocol.Args{}, ptp.Unknown) {
+func listLocals(ctx context.Context, j *action, _ arguments) {
+	for _, g := range j.results(ctx, "info locals", j.ranks, protocol.Args{}, ptp.Unknown) {
 		var body namesBody
-		if j.bodyIs(g, &body) {
+		if j.decodeBody(g, &body) {
 			j.say(ptp.EventVars, g.Ranks, counted(body.Names)...)
 		}
 	}
 }
 
 // listArguments returns the arguments of the lowest level of the range: Eclipse asks for one level.
-func listArguments(ctx context.Context, j *job, args arguments) {
+func listArguments(ctx context.Context, j *action, args arguments) {
 	low, _, ok := j.bounds(args)
 	if !ok {
 		return
 	}
-	for _, g := range j.look(ctx, "info args", j.ranks, protocol.Args{Frame: &low}, ptp.Unknown) {
+	for _, g := range j.results(ctx, "info args", j.ranks, protocol.Args{Frame: &low}, ptp.Unknown) {
 		var body namesBody
-		if j.bodyIs(g, &body) {
+		if j.decodeBody(g, &body) {
 			j.say(ptp.EventArgs, g.Ranks, counted(body.Names)...)
 		}
 	}
@@ -134,15 +134,15 @@ func counted(texts []string) []string {
 	return out
 }
 
-func listThreads(ctx context.Context, j *job, _ arguments) {
-	for _, g := range j.look(ctx, "info threads", j.ranks, protocol.Args{}, ptp.Unknown) {
+func listThreads(ctx context.Context, j *action, _ arguments) {
+	for _, g := range j.results(ctx, "info threads", j.ranks, protocol.Args{}, ptp.Unknown) {
 		var body struct {
 			Threads []struct {
 				ID      int  `json:"id"`
 				Current bool `json:"current"`
 			} `json:"threads"`
 		}
-		if !j.bodyIs(g, &body) {
+		if !j.decodeBody(g, &body) {
 			continue
 		}
 		current := "0"
@@ -158,14 +158,14 @@ func listThreads(ctx context.Context, j *job, _ arguments) {
 	}
 }
 
-func selectThread(ctx context.Context, j *job, args arguments) {
+func selectThread(ctx context.Context, j *action, args arguments) {
 	id, ok := j.number(args, 0)
 	if !ok {
 		return
 	}
-	for _, g := range j.look(ctx, "thread", j.ranks, protocol.Args{Thread: id}, ptp.Unknown) {
+	for _, g := range j.results(ctx, "thread", j.ranks, protocol.Args{Thread: id}, ptp.Unknown) {
 		var body framesBody
-		if !j.bodyIs(g, &body) {
+		if !j.decodeBody(g, &body) {
 			continue
 		}
 		for _, c := range cellsOf(g, "addr", "") {
@@ -185,12 +185,12 @@ func signalArgs(s protocol.SignalInfo) []string {
 	return []string{s.Signal, flag(s.Stop), flag(s.Print), flag(s.Pass), ptp.Latin1(s.Meaning)}
 }
 
-func listSignals(ctx context.Context, j *job, args arguments) {
-	for _, g := range j.look(ctx, "info signals", j.ranks, protocol.Args{Signal: args[0]}, ptp.Unknown) {
+func listSignals(ctx context.Context, j *action, args arguments) {
+	for _, g := range j.results(ctx, "info signals", j.ranks, protocol.Args{Signal: args[0]}, ptp.Unknown) {
 		var body struct {
 			Signals []protocol.SignalInfo `json:"signals"`
 		}
-		if !j.bodyIs(g, &body) {
+		if !j.decodeBody(g, &body) {
 			continue
 		}
 		said := []string{strconv.Itoa(len(body.Signals))}
@@ -211,14 +211,14 @@ func typeText(text string) string {
 	return strings.TrimPrefix(strings.TrimSpace(text), "type = ")
 }
 
-func getType(ctx context.Context, j *job, args arguments) {
+func getType(ctx context.Context, j *action, args arguments) {
 	running := j.in(j.ranks, session.Running)
 	j.error(running, ptp.IsRunning, j.what+": is running")
 	for _, g := range j.ask(ctx, "whatis", j.ranks.Minus(running), protocol.Args{Expr: args[0]}) {
 		var body textBody
 		switch {
 		case g.Kind == protocol.KindResult:
-			if j.bodyIs(g, &body) {
+			if j.decodeBody(g, &body) {
 				j.say(ptp.EventType, g.Ranks, ptp.Latin1(typeText(body.Text)))
 			}
 		case notFortran.Match(g.Body):

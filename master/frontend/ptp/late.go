@@ -12,17 +12,17 @@ import (
 )
 
 const (
-	// quickWait is how long a quick job waits for answers before it reports those that have come.
+	// quickWait is how long a quick action waits for answers before it reports those that have come.
 	quickWait = 500 * time.Millisecond
 	// lateWait is how long the answers of the other ranks are waited for, from then on.
 	lateWait = 10 * time.Second
 )
 
-// asked are the calls of a quick job.
+// asked are the calls of a quick action.
 type asked struct {
 	made []made
 	late rank.Set // ranks that have not answered in time; they are not asked again
-	of   *asked   // of the job that is repeated for its late ranks; nil: this is the first time
+	of   *asked   // of the action that is repeated for its late ranks; nil: this is the first time
 }
 
 // made is a call that was made.
@@ -44,20 +44,20 @@ func missing(ranks rank.Set) protocol.Group {
 
 // post makes a call for the ranks that have answered so far, or finds it among those of the first
 // time.
-func (a *asked) post(ctx context.Context, j *job, name string, ranks rank.Set, args protocol.Args) []pending {
+func (a *asked) post(ctx context.Context, j *action, name string, ranks rank.Set, args protocol.Args) []pending {
 	key := keyOf(name, args)
 	var parts []pending
 	if a.of != nil {
 		ranks = ranks.Intersect(j.ranks)
 		for _, m := range a.of.made {
 			if common := ranks.Intersect(m.ranks); m.key == key && !common.IsEmpty() {
-				parts = append(parts, pending{job: j, ranks: common, call: m.call, isLate: true})
+				parts = append(parts, pending{action: j, ranks: common, call: m.call, isLate: true})
 				ranks = ranks.Minus(common)
 			}
 		}
 	}
 	if skipped := ranks.Intersect(a.late); !skipped.IsEmpty() {
-		parts = append(parts, pending{job: j, ranks: skipped, err: errLate})
+		parts = append(parts, pending{action: j, ranks: skipped, err: errLate})
 		ranks = ranks.Minus(skipped)
 	}
 	if ranks.IsEmpty() {
@@ -70,9 +70,9 @@ func (a *asked) post(ctx context.Context, j *job, name string, ranks rank.Set, a
 	return append(parts, p)
 }
 
-// taken returns the answers of some ranks that have come so far, without those that say that there is
+// answersSoFar returns the answers of some ranks that have come so far, without those that say that there is
 // none, the ranks that have not answered, and a channel that is closed when more have come.
-func (f *front) taken(c *call, ranks rank.Set) (groups []protocol.Group, rest rank.Set, more <-chan struct{}) {
+func (f *front) answersSoFar(c *call, ranks rank.Set) (groups []protocol.Group, rest rank.Set, more <-chan struct{}) {
 	f.mu.Lock()
 	defer f.mu.Unlock()
 	for _, g := range c.groups {
@@ -87,7 +87,7 @@ func (f *front) taken(c *call, ranks rank.Set) (groups []protocol.Group, rest ra
 // lateAnswers waits for the late answers of some ranks until ctx is done.
 func (f *front) lateAnswers(ctx context.Context, c *call, ranks rank.Set) []protocol.Group {
 	for {
-		groups, rest, more := f.taken(c, ranks)
+		groups, rest, more := f.answersSoFar(c, ranks)
 		if rest.IsEmpty() {
 			return groups
 		}
@@ -99,10 +99,10 @@ func (f *front) lateAnswers(ctx context.Context, c *call, ranks rank.Set) []prot
 	}
 }
 
-// split takes the late ranks of a quick job out of what it reports, and returns the job that is
+// split takes the late ranks of a quick action out of what it reports, and returns the action that is
 // repeated for them; nil: there are none. A rank that owes an answer to an earlier command is late, too:
 // its answers keep their order.
-func (j *job) split() *job {
+func (j *action) split() *action {
 	if j.asked == nil {
 		return nil
 	}
@@ -115,8 +115,8 @@ func (j *job) split() *job {
 	return rest
 }
 
-// rest returns the job for the late ranks, which is registered as one that later jobs for them wait for.
-func (j *job) rest() *job {
+// rest returns the action for the late ranks, which is registered as one that later actions for them wait for.
+func (j *action) rest() *action {
 	j.mu.Lock()
 	defer j.mu.Unlock()
 	late := j.asked.late
@@ -126,7 +126,7 @@ func (j *job) rest() *job {
 	if late.IsEmpty() {
 		return nil
 	}
-	rest := &job{
+	rest := &action{
 		front: j.front, ranks: late, what: j.what, value: j.value, asked: &asked{of: j.asked},
 		before: j.late.of(late), done: make(chan struct{}),
 	}
@@ -134,9 +134,9 @@ func (j *job) rest() *job {
 	return rest
 }
 
-// restrict removes what the job was about to report of other ranks, and keeps what it has found out
+// restrict removes what the action was about to report of other ranks, and keeps what it has found out
 // about these.
-func (j *job) restrict(ranks rank.Set) {
+func (j *action) restrict(ranks rank.Set) {
 	j.keepShown(ranks)
 	var kept []event
 	for _, e := range j.events {
@@ -147,11 +147,11 @@ func (j *job) restrict(ranks rank.Set) {
 	j.events = kept
 }
 
-// repeat executes a job for the late ranks of another one.
-func (j *job) repeat(ctx context.Context, run func(context.Context, *job)) {
+// repeat executes an action for the late ranks of another one.
+func (j *action) repeat(ctx context.Context, run func(context.Context, *action)) {
 	limited, cancel := context.WithTimeout(ctx, lateWait)
 	defer cancel()
-	if awaitJobs(ctx, j.before) {
+	if awaitActions(ctx, j.before) {
 		j.run(limited, run)
 		j.restrict(j.ranks)
 	}
@@ -178,24 +178,24 @@ func (f *front) dropCalls(a *asked) {
 	}
 }
 
-// lateJobs are jobs that wait for late answers, in the order of their commands.
-type lateJobs []*job
+// lateActions are actions that wait for late answers, in the order of their commands.
+type lateActions []*action
 
 // of returns those for some ranks.
-func (l lateJobs) of(ranks rank.Set) (jobs []*job) {
+func (l lateActions) of(ranks rank.Set) (actions []*action) {
 	for _, j := range l {
 		if j.ranks.Intersects(ranks) {
-			jobs = append(jobs, j)
+			actions = append(actions, j)
 		}
 	}
-	return jobs
+	return actions
 }
 
-func (l lateJobs) without(gone *job) (jobs lateJobs) {
+func (l lateActions) without(gone *action) (actions lateActions) {
 	for _, j := range l {
 		if j != gone {
-			jobs = append(jobs, j)
+			actions = append(actions, j)
 		}
 	}
-	return jobs
+	return actions
 }

@@ -28,7 +28,7 @@ func without(ranks rank.Set) session.Event {
 func TestLateAnswers(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		others, two := rank.Of(0, 1, 3), rank.Of(2)
-		const first = 2 // number of the first call behind launch
+		const first = 2 // number of the first call after launch
 		s := started(t,
 			sessiontest.Scene{Events: []session.Event{whatis(0, others, "int"), without(two)}},
 			sessiontest.Scene{Events: []session.Event{whatis(0, others, "char"), without(two)}},
@@ -67,7 +67,7 @@ func TestOwedAnswers(t *testing.T) {
 		others, two := rank.Of(0, 1, 3), rank.Of(2)
 		all := others.Union(two)
 		frame := session.Event{Name: "reply", Group: protocol.Group{Kind: protocol.KindResult, Ranks: all, Body: []byte("{}")}}
-		const first = 2 // number of the first call behind launch
+		const first = 2 // number of the first call after launch
 		end := session.Event{Name: "exited", Group: protocol.Group{Kind: protocol.KindExited, Ranks: two, Body: []byte(`{"code":3}`)}}
 		s := started(t,
 			sessiontest.Scene{Events: []session.Event{whatis(0, others, "int"), without(two)}},

@@ -1,4 +1,4 @@
-// Size, members and memory of values that gdb's text does not tell.
+// Size, members and memory of values that cannot be read from the text of gdb.
 
 package ptp
 

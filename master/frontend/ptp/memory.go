@@ -28,7 +28,7 @@ type words struct {
 const mostMemory = 64 << 10
 
 // words reads format and size; it reports an error if they are invalid.
-func (j *job) words(ctx context.Context, format, size string) (words, bool) {
+func (j *action) words(ctx context.Context, format, size string) (words, bool) {
 	w := words{format: format, order: binary.LittleEndian}
 	var err error
 	if w.size, err = strconv.Atoi(size); err != nil || !slices.Contains([]int{1, 2, 4, 8}, w.size) {
@@ -54,7 +54,7 @@ func bytesAt(address string, offset int) string {
 }
 
 // readMemory returns all rows as one, because Eclipse misreads a second one.
-func readMemory(ctx context.Context, j *job, args arguments) {
+func readMemory(ctx context.Context, j *action, args arguments) {
 	offset, ok1 := j.number(args, 0)
 	rows, ok2 := j.number(args, 4)
 	columns, ok3 := j.number(args, 5)
@@ -71,7 +71,7 @@ func readMemory(ctx context.Context, j *job, args arguments) {
 	}
 	total := rows * columns * w.size
 	asked := protocol.Args{Expr: bytesAt(args[1], offset), Count: total, Limit: everyValue}
-	for _, g := range j.look(ctx, "memory read", j.ranks, asked, ptp.Unknown) {
+	for _, g := range j.results(ctx, "memory read", j.ranks, asked, ptp.Unknown) {
 		for _, c := range cellsOf(g, "addr", "0").by(cellsOf(g, "data", "")) {
 			begin, data, _ := strings.Cut(c.value, " ")
 			addr, err := strconv.ParseUint(begin, 0, 64)
@@ -160,7 +160,7 @@ func character(c byte) string {
 }
 
 // writeMemory writes one word. Its value is a number, or an expression that each rank evaluates.
-func writeMemory(ctx context.Context, j *job, args arguments) {
+func writeMemory(ctx context.Context, j *action, args arguments) {
 	offset, ok := j.number(args, 0)
 	if !ok {
 		return
@@ -176,14 +176,14 @@ func writeMemory(ctx context.Context, j *job, args arguments) {
 			continue
 		}
 		asked := protocol.Args{Expr: bytesAt(args[1], offset), Data: data}
-		for _, g := range j.look(ctx, "memory write", c.ranks, asked, ptp.Unknown) {
+		for _, g := range j.results(ctx, "memory write", c.ranks, asked, ptp.Unknown) {
 			j.say(ptp.EventOK, g.Ranks)
 		}
 	}
 }
 
 // numbers returns the values to be written and their ranks.
-func (j *job) numbers(ctx context.Context, value string, w words) cells {
+func (j *action) numbers(ctx context.Context, value string, w words) cells {
 	if _, err := w.bytes(value); err == nil {
 		return cells{{j.ranks, value}}
 	}
@@ -192,7 +192,7 @@ func (j *job) numbers(ctx context.Context, value string, w words) cells {
 		asked.Format = "d"
 	}
 	var out cells
-	for _, g := range j.look(ctx, "print", j.ranks, asked, ptp.UnknownVariable) {
+	for _, g := range j.results(ctx, "print", j.ranks, asked, ptp.UnknownVariable) {
 		out = append(out, cellsOf(g, "value", "")...)
 	}
 	return out
@@ -228,7 +228,7 @@ func (w words) value(text string) (uint64, error) {
 }
 
 // littleEndian reports whether all of the ranks are little-endian. gdb is asked once for each.
-func (j *job) littleEndian(ctx context.Context, ranks rank.Set) bool {
+func (j *action) littleEndian(ctx context.Context, ranks rank.Set) bool {
 	j.mu.Lock()
 	ranks = ranks.Minus(j.little)
 	j.mu.Unlock()

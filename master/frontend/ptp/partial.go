@@ -36,8 +36,8 @@ func root(id string) string {
 	return name
 }
 
-// name returns the name of an expression of the job's ranks: the given one, or a new one for "".
-func (j *job) name(given, expr string) string {
+// name returns the name of an expression of the action's ranks: the given one, or a new one for "".
+func (j *action) name(given, expr string) string {
 	if j.asked != nil && j.asked.of != nil { // it has its name
 		return j.value.name
 	}
@@ -76,7 +76,7 @@ type changed struct {
 
 // compared asks for the expressions of some ranks, which have stopped, for each expression once: Eclipse
 // gives names anew at each stop.
-func (j *job) compared(ctx context.Context, ranks rank.Set) changes {
+func (j *action) compared(ctx context.Context, ranks rank.Set) changes {
 	j.mu.Lock()
 	known := slices.Clone(j.partials.known)
 	j.mu.Unlock()
@@ -99,7 +99,7 @@ func (j *job) compared(ctx context.Context, ranks rank.Set) changes {
 
 // changesOf compares the expressions with what they were at the last stop. Eclipse asks again for each
 // that is told as changed.
-func (j *job) changesOf(ctx context.Context, all changes) changes {
+func (j *action) changesOf(ctx context.Context, all changes) changes {
 	for i := range all {
 		all[i].ranks = j.different(ctx, all[i])
 	}
@@ -107,7 +107,7 @@ func (j *job) changesOf(ctx context.Context, all changes) changes {
 }
 
 // different returns the ranks on which an expression may not be what it was.
-func (j *job) different(ctx context.Context, c changed) rank.Set {
+func (j *action) different(ctx context.Context, c changed) rank.Set {
 	now := shownBy(c.asked.answers(ctx))
 	var same rank.Set
 	for _, n := range now {
@@ -121,12 +121,12 @@ func (j *job) different(ctx context.Context, c changed) rank.Set {
 	return c.ranks.Minus(same)
 }
 
-// mayChange matches expressions that may change something, or call a function: Eclipse asks for them,
-// and nobody else.
+// mayChange matches expressions that may change something, or call a function: they are evaluated only
+// when Eclipse asks for them.
 var mayChange = regexp.MustCompile(`=|\+\+|--|\w\s*\(`)
 
 // show asks for what gdb shows of an expression.
-func (j *job) show(ctx context.Context, expr string, ranks rank.Set) calls {
+func (j *action) show(ctx context.Context, expr string, ranks rank.Set) calls {
 	if mayChange.MatchString(expr) {
 		return nil
 	}
@@ -139,8 +139,8 @@ type shown struct {
 	is cells
 }
 
-// isPart matches what does not report whether a value is the same: not all of it is shown, or the
-// expression is one that only C can read.
+// isPart matches a text that does not decide whether a value is the same: a part of the value is not
+// shown, or the expression is one that only C can read.
 var isPart = regexp.MustCompile(`\.\.\.|` + notFortran.String())
 
 // shownBy returns what answers to print show: whole values, or why there is none.
@@ -158,7 +158,7 @@ func shownBy(answers []protocol.Group) cells {
 }
 
 // seen returns what gdb has shown of an expression at the last stops.
-func (j *job) seen(id string) cells {
+func (j *action) seen(id string) cells {
 	j.mu.Lock()
 	defer j.mu.Unlock()
 	for _, p := range j.partials.known {
@@ -169,9 +169,9 @@ func (j *job) seen(id string) cells {
 	return nil
 }
 
-// keepShown keeps what the job has seen of expressions on some ranks. Jobs of other ranks do the same
+// keepShown keeps what the action has seen of expressions on some ranks. Actions of other ranks do the same
 // meanwhile.
-func (j *job) keepShown(ranks rank.Set) {
+func (j *action) keepShown(ranks rank.Set) {
 	j.mu.Lock()
 	defer j.mu.Unlock()
 	for _, s := range j.shown {
@@ -230,7 +230,7 @@ func (n namesOf) with(ranks rank.Set, name string) namesOf {
 	return namesOf{ranks, append(slices.Clone(n.names), name)}
 }
 
-func deletePartial(_ context.Context, j *job, args arguments) {
+func deletePartial(_ context.Context, j *action, args arguments) {
 	j.mu.Lock()
 	var left []partial
 	var had rank.Set

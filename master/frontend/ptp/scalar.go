@@ -47,7 +47,7 @@ func numberIn(text string) string {
 	}
 }
 
-// addressIn matches a pointer: its address, behind its type in C++ and in typed output.
+// addressIn matches a pointer: its address, after its type in C++ and in typed output.
 var addressIn = regexp.MustCompile(`^(?:\(.*\) )?(0x[0-9a-f]+)(?: <.*>)?$`)
 
 func floatOf(t *ptp.Type, text string) (ptp.Value, error) {
@@ -62,11 +62,11 @@ func floatOf(t *ptp.Type, text string) (ptp.Value, error) {
 	return t.Number(f), err
 }
 
-// wholeText has print show a text without an end, and what is repeated as often as it stands there.
+// wholeText are the options with which print shows a whole text, without <repeats N times>.
 const wholeText = "-elements 16384 -repeats unlimited -- "
 
-// charsOf reads a pointer to characters: 0x5555 "text". What stands there in place of the text is
-// shown: 0x1 <error: Cannot access memory at address 0x1>.
+// charsOf reads a pointer to characters: 0x5555 "text". If gdb shows something else in place of the
+// text, that is the text: 0x1 <error: Cannot access memory at address 0x1>.
 func charsOf(size int, text string) (ptp.Value, error) {
 	word, rest, _ := strings.Cut(text, " ")
 	addr, err := strconv.ParseUint(word, 0, 64)
@@ -76,7 +76,7 @@ func charsOf(size int, text string) (ptp.Value, error) {
 	return ptp.CharsAt(size, addr, rest), err
 }
 
-// unquote returns the bytes of a string that gdb shows, with "..." behind one that it has cut off.
+// unquote returns the bytes of a string that gdb shows, with "..." after one that it has cut off.
 func unquote(text string) string {
 	var b strings.Builder
 	text = strings.TrimPrefix(text, `"`)

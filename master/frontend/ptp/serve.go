@@ -29,7 +29,7 @@ type Open func(ctx context.Context) (session.Session, session.Report, error)
 // is that of open then. It closes the connection; the caller closes the session.
 //
 // Goroutines: Serve itself processes commands and events, in order; one reads, one writes, one
-// opens the session, and each job (job.go) has one. All have ended when Serve returns.
+// opens the session, and each action (action.go) has one. All have ended when Serve returns.
 func Serve(ctx context.Context, conn io.ReadWriteCloser, open Open, log *slog.Logger) error {
 	ctx, cancel := context.WithCancel(ctx)
 	defer cancel()
@@ -42,24 +42,24 @@ func Serve(ctx context.Context, conn io.ReadWriteCloser, open Open, log *slog.Lo
 	wg.Go(func() { f.open(ctx, open) })
 	off := context.AfterFunc(ctx, func() { conn.Close() })
 	defer off()
-	err := f.drive(ctx, in, broken)
+	err := f.loop(ctx, in, broken)
 	cancel() // closes the connection, which ends reader and writer
-	f.jobs.Wait()
+	f.actions.Wait()
 	f.out.end()
 	wg.Wait()
 	return err
 }
 
-// maxJobs bounds how many commands may be in progress; beyond it, no more are read.
-const maxJobs = 1000
+// maxActions bounds how many commands may be in progress; beyond it, no more are read.
+const maxActions = 1000
 
-// drive is the loop of a front end.
-func (f *front) drive(ctx context.Context, in <-chan command, broken <-chan error) error {
+// loop is the loop of a front end.
+func (f *front) loop(ctx context.Context, in <-chan command, broken <-chan error) error {
 	opened := f.opened
 	var events <-chan session.Event
 	for {
 		commands, stream := in, events
-		if f.unfinished() >= maxJobs {
+		if f.unfinished() >= maxActions {
 			commands = nil
 		}
 		if f.out.isFull() {
@@ -67,7 +67,7 @@ func (f *front) drive(ctx context.Context, in <-chan command, broken <-chan erro
 		}
 		select {
 		case c := <-commands:
-			if f.obey(ctx, c) {
+			if f.commandGuarded(ctx, c) {
 				f.out.flush(broken) // sends earlier events
 				return f.failure()
 			}
@@ -102,8 +102,8 @@ func (f *front) failure() error {
 	}
 }
 
-// obey processes a command; quit tells that it is the last one.
-func (f *front) obey(ctx context.Context, c command) (quit bool) {
+// commandGuarded processes a command; quit tells that it is the last one.
+func (f *front) commandGuarded(ctx context.Context, c command) (quit bool) {
 	if bad := f.guard("", func() { quit = f.command(ctx, c) }); bad != nil {
 		f.reject(c, ptp.Unknown, bad.Error())
 	}
@@ -196,7 +196,7 @@ func (f *front) event(ctx context.Context, e session.Event) {
 	case g.Kind == protocol.KindStopped:
 		f.stopped(ctx, g)
 	case g.Kind.IsEnd():
-		f.gone(ctx, g)
+		f.rankEnded(ctx, g)
 	case g.Kind == protocol.KindNote:
 		f.log.Info("note", "ranks", g.Ranks.String(), "text", string(g.Body))
 	}

@@ -89,7 +89,7 @@ func (f *front) reportStops(ctx context.Context) {
 	for _, s := range list {
 		ranks = ranks.Union(s.Ranks)
 	}
-	f.begin(ctx, "stop", ranks, looking, func(ctx context.Context, j *job) {
+	f.begin(ctx, "stop", ranks, looking, func(ctx context.Context, j *action) {
 		stacks := j.post(ctx, "backtrace", ranks, protocol.Args{Count: mostDepth})
 		compared := j.compared(ctx, ranks)
 		depths, changed := depthsOf(stacks.answers(ctx)), j.changesOf(ctx, compared)
@@ -99,7 +99,7 @@ func (f *front) reportStops(ctx context.Context) {
 	})
 }
 
-func (j *job) suspend(g protocol.Group, stop protocol.Stop, depths []depthOf, changed changes) {
+func (j *action) suspend(g protocol.Group, stop protocol.Stop, depths []depthOf, changed changes) {
 	thread := cellsOf(g, "thread", "1")
 	thread = thread.by(cellsOf(g, "addr", ""))
 	for _, d := range depths {
@@ -115,7 +115,7 @@ func (j *job) suspend(g protocol.Group, stop protocol.Stop, depths []depthOf, ch
 
 // reason formats why a rank has stopped, and where if Eclipse is told: it asks for the frame of a
 // breakpoint.
-func (j *job) reason(stop protocol.Stop, addr string) []string {
+func (j *action) reason(stop protocol.Stop, addr string) []string {
 	frame := frameArgs(stop.Frame, addr)
 	if bp, ours := j.idOf(stop.Breakpoint); ours && !stop.Temporary {
 		return []string{ptp.SuspendBreak, strconv.Itoa(bp)}
@@ -156,8 +156,8 @@ func depthsOf(answers []protocol.Group) []depthOf {
 	return found
 }
 
-// gone reports that ranks have ended.
-func (f *front) gone(ctx context.Context, g protocol.Group) {
+// rankEnded reports that ranks have ended.
+func (f *front) rankEnded(ctx context.Context, g protocol.Group) {
 	var x protocol.Exit
 	var m protocol.Missing
 	args := []string{ptp.ExitNormal, "0"} // detached
@@ -173,7 +173,7 @@ func (f *front) gone(ctx context.Context, g protocol.Group) {
 		args = append([]string{ptp.ExitSignal}, signalArgs(protocol.SignalInfo{Signal: "LOST", Meaning: m.Cause})...)
 	}
 	f.reportStops(ctx)
-	f.begin(ctx, "end", g.Ranks, looking, func(_ context.Context, j *job) {
+	f.begin(ctx, "end", g.Ranks, looking, func(_ context.Context, j *action) {
 		// Eclipse has ended terminated ranks at the OK, and takes another event for a stray one.
 		if left := g.Ranks.Minus(j.terminated()); !left.IsEmpty() {
 			j.say(ptp.EventExit, left, args...)

@@ -1,3 +1,5 @@
+// Mutual authentication.
+
 package rpc
 
 import (
@@ -38,8 +40,8 @@ func proof(secret []byte, who, master, frontEnd, binding string) string {
 	return hex.EncodeToString(mac.Sum(nil))
 }
 
-// fits compares in constant time.
-func fits(got, want string) bool { return hmac.Equal([]byte(got), []byte(want)) }
+// equalProofs compares two proofs in constant time.
+func equalProofs(got, want string) bool { return hmac.Equal([]byte(got), []byte(want)) }
 
 // newChallenge returns 32 random bytes in hexadecimal.
 func newChallenge() string {
@@ -97,7 +99,7 @@ func admit(c *Conn, secret []byte, build, binding string) error {
 	} else if err != nil {
 		return err
 	}
-	if !fits(auth.Proof, proof(secret, proofFrontEnd, mine, hello.Challenge, binding)) {
+	if !equalProofs(auth.Proof, proof(secret, proofFrontEnd, mine, hello.Challenge, binding)) {
 		_ = reject(c, id, "the proof does not fit the secret of this master") // best effort
 		return errSecret
 	}
@@ -137,7 +139,7 @@ func introduce(c *Conn, secret []byte, binding string) (build string, err error)
 	if hello.Version != protocol.Version {
 		return "", fmt.Errorf("the master speaks version %d, this front end version %d", hello.Version, protocol.Version)
 	}
-	if !isChallenge(hello.Challenge) || !fits(hello.Proof, proof(secret, proofMaster, hello.Challenge, mine, binding)) {
+	if !isChallenge(hello.Challenge) || !equalProofs(hello.Proof, proof(secret, proofMaster, hello.Challenge, mine, binding)) {
 		return "", errSecret
 	}
 	theirs := authParams{proof(secret, proofFrontEnd, hello.Challenge, mine, binding)}

@@ -211,7 +211,7 @@ func TestMasterRefuses(t *testing.T) {
 		{"another version", []string{`{"jsonrpc":"2.0","id":1,"method":"hello","params":{"version":99,` + challenge + `}}`}, "version 99, this master version 1"},
 		{"a short challenge", []string{`{"jsonrpc":"2.0","id":1,"method":"hello","params":{"version":1,"challenge":"00"}}`}, "64 hexadecimal digits"},
 		{"no hello", []string{`{"jsonrpc":"2.0","id":1,"method":"initialize"}`}, `"hello" comes first`},
-		{"no JSON", []string{`hello`}, "no JSON"},
+		{"no JSON", []string{`hello`}, "not JSON"},
 		{"no proof", []string{
 			`{"jsonrpc":"2.0","id":1,"method":"hello","params":{"version":1,` + challenge + `}}`,
 			`{"jsonrpc":"2.0","id":2,"method":"initialize"}`,
@@ -243,7 +243,7 @@ func TestMasterRefuses(t *testing.T) {
 }
 
 func TestMasterTriesTenTimes(t *testing.T) {
-	t.Run("where nobody listens", func(t *testing.T) {
+	t.Run("without a listener", func(t *testing.T) {
 		t.Parallel()
 		l, err := net.Listen("tcp", "127.0.0.1:0")
 		if err != nil {

@@ -1,3 +1,5 @@
+// A session over a connection.
+
 package rpc
 
 import (
@@ -24,11 +26,11 @@ type Client struct {
 	stream   *session.Stream
 	finished chan struct{} // closed by run
 
-	mu      sync.Mutex
-	last    uint64
-	waiting map[string]chan<- message // by the ID of the JSON-RPC call
-	err     error                     // why the connection ended; set before finished is closed
-	bye     bool                      // quit was sent: the end of the connection is not a failure
+	mu       sync.Mutex
+	last     uint64
+	waiting  map[string]chan<- message // by the ID of the JSON-RPC call
+	err      error                     // why the connection ended; set before finished is closed
+	quitting bool                      // quit was sent: the end of the connection is not a failure
 }
 
 var _ session.Session = (*Client)(nil)
@@ -133,7 +135,7 @@ func (c *Client) gone(err error) error {
 func (c *Client) Err() error {
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	if c.bye {
+	if c.quitting {
 		return nil
 	}
 	return c.err
@@ -142,7 +144,7 @@ func (c *Client) Err() error {
 func (c *Client) expectEnd() {
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	c.bye = true
+	c.quitting = true
 }
 
 func (c *Client) run() {

@@ -1,3 +1,5 @@
+// The master's side of a connection that it dials.
+
 package rpc
 
 import (
@@ -24,7 +26,7 @@ func Dial(ctx context.Context, addr string, o Options) (*Conn, error) {
 }
 
 // welcome is the master's part on a new connection. The front end sends first, and its first byte
-// reports whether it uses TLS. Plain TCP is refused on loopback too: a process that has taken the
+// shows whether it uses TLS. Plain TCP is refused on loopback too: a process that has taken the
 // front end's port could relay the proofs between two plain connections, and then act as the front
 // end.
 func (o Options) welcome(ctx context.Context, c net.Conn) (*Conn, error) {
@@ -64,14 +66,14 @@ func (o Options) welcome(ctx context.Context, c net.Conn) (*Conn, error) {
 func (o Options) admit(ctx context.Context, c net.Conn, bound string) (*Conn, error) {
 	conn := newConn(c, c.RemoteAddr().String(), maxUnauthenticatedBody)
 	if err := admit(conn, o.Secret, o.Build, bound); err != nil {
-		return nil, overtime(ctx, err)
+		return nil, timeoutError(ctx, err)
 	}
 	conn.max = maxRequest
 	return conn, nil
 }
 
-// overtime replaces an error after the end of ctx by one that tells so.
-func overtime(ctx context.Context, err error) error {
+// timeoutError replaces an error after the end of ctx by one that tells so.
+func timeoutError(ctx context.Context, err error) error {
 	if ctx.Err() != nil {
 		return fmt.Errorf("no proof in %v", handshakeWait)
 	}

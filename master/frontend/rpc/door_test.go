@@ -57,7 +57,7 @@ func TestRefusalsAreBounded(t *testing.T) {
 	defer other.Close()
 	var r refusals
 	for range 1000 {
-		r.report(logger, c, errShownOut)
+		r.report(logger, c, errReplaced)
 	}
 	if log.Len() > 0 {
 		t.Errorf("of those who said nothing: %s", log.String())

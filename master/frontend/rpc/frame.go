@@ -1,3 +1,5 @@
+// Messages with headers.
+
 package rpc
 
 import (
@@ -70,7 +72,7 @@ func readHeaders(r *bufio.Reader) (int, error) {
 		}
 		n, err := strconv.ParseUint(strings.TrimSpace(value), 10, 31)
 		if err != nil {
-			return 0, fmt.Errorf("Content-Length %q is no length", strings.TrimSpace(value))
+			return 0, fmt.Errorf("Content-Length %q is not a length", strings.TrimSpace(value))
 		}
 		length = int(n)
 	}

@@ -1,3 +1,5 @@
+// Listening for the other side.
+
 package rpc
 
 import (
@@ -130,7 +132,7 @@ func (l *Listener) acceptAll(ctx context.Context, wg *sync.WaitGroup, greet gree
 		wg.Go(func() {
 			conn, err := greet(ctx, c)
 			if !places.leave(c) {
-				err = errShownOut
+				err = errReplaced
 			}
 			if err != nil {
 				c.Close()
@@ -166,7 +168,7 @@ func (o Options) greet(ctx context.Context, c net.Conn) (*Conn, error) {
 	}
 	conn := newConn(c, c.RemoteAddr().String(), maxUnauthenticatedBody)
 	if _, err := introduce(conn, o.Secret, bound); err != nil {
-		return nil, overtime(ctx, err)
+		return nil, timeoutError(ctx, err)
 	}
 	conn.max = maxAnswer
 	return conn, nil

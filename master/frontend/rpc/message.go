@@ -1,3 +1,5 @@
+// JSON-RPC messages.
+
 package rpc
 
 import (
@@ -88,7 +90,7 @@ func decode(body []byte) (message, *callError) {
 		if json.Valid(body) {
 			return m, failure(codeInvalid, "not a JSON-RPC 2.0 request: "+err.Error())
 		}
-		return m, failure(codeParse, "no JSON: "+err.Error())
+		return m, failure(codeParse, "not JSON: "+err.Error())
 	}
 	if m.Version != "2.0" {
 		return m, failure(codeInvalid, `not a JSON-RPC 2.0 request: "jsonrpc" must be "2.0"`)

@@ -1,3 +1,5 @@
+// Options of connections.
+
 package rpc
 
 import (
@@ -42,7 +44,7 @@ func (o Options) withDefaults() Options {
 // needSecret returns an error if there is no secret.
 func (o Options) needSecret() error {
 	if len(o.Secret) == 0 {
-		return errors.New("rpc: Secret: a door over TCP needs one")
+		return errors.New("rpc: Secret: a connection over TCP requires one")
 	}
 	return nil
 }

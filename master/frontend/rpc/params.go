@@ -1,3 +1,5 @@
+// Parameters of requests.
+
 package rpc
 
 import (
@@ -75,7 +77,7 @@ func (w *Wait) UnmarshalJSON(b []byte) error {
 	switch {
 	case json.Unmarshal(b, &seconds) == nil && string(b) != "null":
 		if seconds < 0 || seconds > (365*24*time.Hour).Seconds() {
-			return fmt.Errorf("a wait of %v seconds makes no sense", seconds)
+			return fmt.Errorf("a wait of %v seconds is not possible", seconds)
 		}
 		*w = Wait(seconds * float64(time.Second))
 	case json.Unmarshal(b, &text) == nil && text == "none":

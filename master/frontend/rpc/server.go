@@ -1,3 +1,5 @@
+// The master's side of a connection.
+
 package rpc
 
 import (
@@ -110,7 +112,7 @@ func (s *server) read(ctx context.Context, wg *sync.WaitGroup) error {
 			s.initialize(ctx, wg, m)
 			continue
 		}
-		if bad := s.handled(ctx, m); bad != nil && m.ID != nil {
+		if bad := s.handleGuarded(ctx, m); bad != nil && m.ID != nil {
 			s.send(ctx, outgoing{body: refuse(m.ID, bad)})
 		}
 	}
@@ -185,8 +187,8 @@ func (s *server) initialized(id json.RawMessage, sess session.Session, r session
 	return outgoing{body: respond(id, text(InitResult{protocol.Version, s.build, r})), sess: sess, whole: whole}
 }
 
-// handled is handle, with a panic as the error of the request.
-func (s *server) handled(ctx context.Context, m message) (refusal *callError) {
+// handleGuarded is handle, with a panic as the error of the request.
+func (s *server) handleGuarded(ctx context.Context, m message) (refusal *callError) {
 	if bad, stack := protocol.Guard(m.Method, func() { refusal = s.handle(ctx, m) }); bad != nil {
 		s.defect(bad, stack)
 		return failureOf(codeInternal, bad)

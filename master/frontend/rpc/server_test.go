@@ -138,7 +138,7 @@ func TestServe(t *testing.T) {
 	f.send(`{"jsonrpc":"2.0","id":5,"method":"print","params":{"exrp":"n"}}`)
 	f.receive(`{"jsonrpc":"2.0","id":5,"error":{"code":-32602,"message":"params: unknown field \"exrp\" (params are an object; docs/protocol.md lists its fields)"}}`)
 	f.send(`{oops`)
-	f.receive(`{"jsonrpc":"2.0","id":null,"error":{"code":-32700,"message":"no JSON: invalid character 'o' looking for beginning of object key string"}}`)
+	f.receive(`{"jsonrpc":"2.0","id":null,"error":{"code":-32700,"message":"not JSON: invalid character 'o' looking for beginning of object key string"}}`)
 	f.send(`[{"jsonrpc":"2.0","id":5,"method":"print"}]`)
 	f.receive(`{"jsonrpc":"2.0","id":null,"error":{"code":-32600,"message":"not a JSON-RPC 2.0 request: json: cannot unmarshal array into Go value of type rpc.message"}}`)
 	f.send(`{"jsonrpc":"2.0","id":6,"method":"initialize"}`)

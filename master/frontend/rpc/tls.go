@@ -1,3 +1,5 @@
+// TLS with certificates for one connection.
+
 package rpc
 
 import (

@@ -1,3 +1,5 @@
+// Limits for unauthenticated connections.
+
 package rpc
 
 import (
@@ -13,12 +15,12 @@ import (
 // maxUnauthenticated bounds the number of unauthenticated connections.
 const maxUnauthenticated = 16
 
-// silence is how long one of them may keep a place that others wait for. The authentication of a
+// silentTime is how long one of them may keep a place that others wait for. The authentication of a
 // master takes two round trips.
-const silence = time.Second
+const silentTime = time.Second
 
 // unauthenticated are the unauthenticated connections. If all places are taken, the oldest
-// connection is closed after silence, so that silent peers cannot block a master.
+// connection is closed after silentTime, so that silent peers cannot block a master.
 type unauthenticated struct {
 	mu   sync.Mutex
 	all  []unauthenticatedConn // in the order in which they came
@@ -58,7 +60,7 @@ func (s *unauthenticated) take(came unauthenticatedConn) (wait time.Duration) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	if len(s.all) >= maxUnauthenticated {
-		if wait := silence - time.Since(s.all[0].since); wait > 0 {
+		if wait := silentTime - time.Since(s.all[0].since); wait > 0 {
 			return wait
 		}
 		s.all[0].conn.Close() // this ends its handshake
@@ -68,8 +70,8 @@ func (s *unauthenticated) take(came unauthenticatedConn) (wait time.Duration) {
 	return 0
 }
 
-// errShownOut is the error of a connection whose place was given to another one.
-var errShownOut = errors.New("it took so long that others had to be heard")
+// errReplaced is the error of a connection whose place was given to another one.
+var errReplaced = errors.New("it took too long while other connections waited")
 
 // leave returns the place of c; false if it was given to another connection, and c closed.
 func (s *unauthenticated) leave(c net.Conn) bool {
@@ -88,8 +90,8 @@ func (s *unauthenticated) leave(c net.Conn) bool {
 	return false
 }
 
-// maxRefusals is how many refused connections are shown to the user: a stranger may come a thousand
-// times.
+// maxRefusals is how many refused connections are shown to the user: an unauthenticated peer may connect a
+// thousand times.
 const maxRefusals = 8
 
 // refusals counts those that were shown.
@@ -99,7 +101,7 @@ type refusals struct{ reported atomic.Int32 }
 // may be many, are logged for debugging only.
 func (r *refusals) report(log *slog.Logger, c net.Conn, err error) {
 	level, n := slog.LevelDebug, int32(0)
-	if !errors.Is(err, errShownOut) {
+	if !errors.Is(err, errReplaced) {
 		n = r.reported.Add(1)
 	}
 	if 0 < n && n <= maxRefusals {
@@ -107,6 +109,6 @@ func (r *refusals) report(log *slog.Logger, c net.Conn, err error) {
 	}
 	log.Log(context.Background(), level, "refused a connection", "addr", c.RemoteAddr().String(), "err", err)
 	if n == maxRefusals {
-		log.Warn("further refused connections are told with --log-level debug only")
+		log.Warn("further refused connections are logged with --log-level debug only")
 	}
 }

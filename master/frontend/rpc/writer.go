@@ -1,3 +1,5 @@
+// Sending of responses and events.
+
 package rpc
 
 import (
@@ -64,7 +66,7 @@ func next(events <-chan session.Event) (e session.Event, ok, ready bool) {
 
 func (s *server) outgoing(batch [][]byte, o outgoing) (_ [][]byte, last bool) {
 	if o.begun != nil {
-		batch = tell(batch, o.begun)
+		batch = sendNumber(batch, o.begun)
 	}
 	if o.body != nil {
 		batch = append(batch, o.body)
@@ -72,8 +74,8 @@ func (s *server) outgoing(batch [][]byte, o outgoing) (_ [][]byte, last bool) {
 	return batch, o.last
 }
 
-// tell sends the number of a call whose answers come as notifications, once.
-func tell(batch [][]byte, c *call) [][]byte {
+// sendNumber sends the number of a call whose answers come as notifications, once.
+func sendNumber(batch [][]byte, c *call) [][]byte {
 	if c.told || c.rpc == nil {
 		return batch
 	}
@@ -94,7 +96,7 @@ func (s *server) event(batch [][]byte, e session.Event, ok bool) (_ [][]byte, ov
 	case c == nil:
 		return append(batch, notify(line)), false
 	case c.stream:
-		return append(tell(batch, c), notify(line)), false
+		return append(sendNumber(batch, c), notify(line)), false
 	case e.Done == nil:
 		c.answers = append(c.answers, line)
 		return batch, false

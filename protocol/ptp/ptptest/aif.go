@@ -107,7 +107,7 @@ func (d *decoder) value() decoded {
 	return v
 }
 
-// opaque takes the data up to a zero byte, and its format up to "/" and one type behind each comma.
+// opaque takes the data up to a zero byte, and its format up to "/" and one type after each comma.
 func (d *decoder) opaque() {
 	for d.at < len(d.data) && d.data[d.at] != 0 {
 		d.at++

@@ -12,8 +12,8 @@ import (
 	"sdm/protocol/rank"
 )
 
-// patience is the limit of every wait for the master.
-const patience = time.Minute
+// waitLimit is the limit of every wait for the master.
+const waitLimit = time.Minute
 
 // Eclipse is a front end: it listens, accepts one master, and encodes as Java does.
 // It is for one goroutine.
@@ -47,7 +47,7 @@ func (e *Eclipse) Addr() string { return e.listener.Addr().String() }
 // Accept accepts the master, and no further connection.
 func (e *Eclipse) Accept() error {
 	defer e.listener.Close()
-	if err := e.listener.(*net.TCPListener).SetDeadline(time.Now().Add(patience)); err != nil {
+	if err := e.listener.(*net.TCPListener).SetDeadline(time.Now().Add(waitLimit)); err != nil {
 		return err
 	}
 	conn, err := e.listener.Accept()
@@ -82,7 +82,7 @@ func (e *Eclipse) Send(code ptp.Code, args ...string) error {
 
 // Raw sends bytes.
 func (e *Eclipse) Raw(b []byte) error {
-	if err := e.conn.SetWriteDeadline(time.Now().Add(patience)); err != nil {
+	if err := e.conn.SetWriteDeadline(time.Now().Add(waitLimit)); err != nil {
 		return err
 	}
 	_, err := e.conn.Write(b)
@@ -91,7 +91,7 @@ func (e *Eclipse) Raw(b []byte) error {
 
 // Next receives the next event; io.EOF is the end.
 func (e *Eclipse) Next() (ptp.Packet, error) {
-	if err := e.conn.SetReadDeadline(time.Now().Add(patience)); err != nil {
+	if err := e.conn.SetReadDeadline(time.Now().Add(waitLimit)); err != nil {
 		return ptp.Packet{}, err
 	}
 	var head [ptp.LengthSize]byte
@@ -122,7 +122,7 @@ func (e *Eclipse) Await(code ptp.Code, ranks rank.Set) ([]ptp.Packet, error) {
 	for !ranks.IsEmpty() {
 		p, err := e.Next()
 		if err != nil {
-			return found, fmt.Errorf("awaiting %d of %v: %w; heard %s", code, ranks, err, e.text())
+			return found, fmt.Errorf("awaiting %d of %v: %w; received %s", code, ranks, err, e.text())
 		}
 		told, _, err := ptp.ParseSet(p.Args[0])
 		if err != nil {

@@ -1,4 +1,4 @@
-// Jobs: commands and events in progress.
+// Actions: commands and events in progress.
 
 package ptp
 
@@ -15,15 +15,15 @@ import (
 	"sdm/protocol/rank"
 )
 
-// job is the execution of a command, or of an event of ranks, until all of it has been reported.
-// Jobs for the same rank run one after the other, in order of arrival: answers keep the order of
+// action is the execution of a command, or of an event of ranks, until all of it has been reported.
+// Actions for the same rank run one after the other, in order of arrival: answers keep the order of
 // the commands, and the front end is told of a stop before the answers to later commands. A rank
-// that does not answer delays its jobs by the wait of the session.
+// that does not answer delays its actions by the wait of the session.
 //
-// A job that only looks (quick) reports the answers that have come after a short wait; for the other
+// An action that only looks (quick) reports the answers that have come after a short wait; for the other
 // ranks it is repeated, with their late answers (late.go). So a gdb that hangs holds back nothing of
 // other ranks.
-type job struct {
+type action struct {
 	*front
 	ranks  rank.Set
 	what   string        // for messages
@@ -32,7 +32,7 @@ type job struct {
 	asked  *asked        // nil: it is not quick
 	value  *answerName   // errors are sent as values; nil: as ERROR
 	done   chan struct{}
-	before []*job // jobs that must have ended before
+	before []*action // actions that must have ended before
 	events []event
 	shown  []shown // of expressions with names
 }
@@ -49,20 +49,20 @@ type event struct {
 	args  []string
 }
 
-// order determines which jobs a job waits for.
+// order determines which actions an action waits for.
 type order uint8
 
 const (
 	inTurn  order = iota
 	looking       // in turn, and quick: it may be executed twice, but each call is made once
 	moving        // in turn, and resumes or starts ranks
-	urgent        // is executed after moving jobs only, whose effect it ends, and answers in turn
+	urgent        // is executed after moving actions only, whose effect it ends, and answers in turn
 )
 
-// begin starts a job, which waits for those before it and sends its events when it ends. It is
+// begin starts an action, which waits for those before it and sends its events when it ends. It is
 // called by the loop only.
-func (f *front) begin(ctx context.Context, what string, ranks rank.Set, o order, run func(context.Context, *job)) {
-	j := &job{front: f, ranks: ranks, what: what, moves: o == moving, done: make(chan struct{})}
+func (f *front) begin(ctx context.Context, what string, ranks rank.Set, o order, run func(context.Context, *action)) {
+	j := &action{front: f, ranks: ranks, what: what, moves: o == moving, done: make(chan struct{})}
 	if o == looking {
 		j.asked = &asked{}
 	}
@@ -73,26 +73,26 @@ func (f *front) begin(ctx context.Context, what string, ranks rank.Set, o order,
 		}
 	}
 	f.waiting = append(f.waiting, j)
-	f.jobs.Go(func() {
+	f.actions.Go(func() {
 		defer j.end()
-		if !awaitJobs(ctx, j.before) || (o == inTurn || o == moving) && !awaitJobs(ctx, f.lateJobs(ranks)) {
+		if !awaitActions(ctx, j.before) || (o == inTurn || o == moving) && !awaitActions(ctx, f.lateActions(ranks)) {
 			return
 		}
 		j.run(ctx, run)
-		if o == urgent && !awaitJobs(ctx, f.lateJobs(ranks)) {
+		if o == urgent && !awaitActions(ctx, f.lateActions(ranks)) {
 			return
 		}
 		if rest := j.split(); rest != nil {
-			f.jobs.Go(func() { rest.repeat(ctx, run) })
+			f.actions.Go(func() { rest.repeat(ctx, run) })
 		} else {
 			f.dropCalls(j.asked)
 		}
 	})
 }
 
-// awaitJobs waits until jobs have ended; it reports whether they have when ctx is done.
-func awaitJobs(ctx context.Context, jobs []*job) bool {
-	for _, other := range jobs {
+// awaitActions waits until actions have ended; it reports whether they have when ctx is done.
+func awaitActions(ctx context.Context, actions []*action) bool {
+	for _, other := range actions {
 		select {
 		case <-other.done:
 		case <-ctx.Done():
@@ -102,22 +102,22 @@ func awaitJobs(ctx context.Context, jobs []*job) bool {
 	return true
 }
 
-// lateJobs returns the jobs that wait for late answers of some ranks.
-func (f *front) lateJobs(ranks rank.Set) []*job {
+// lateActions returns the actions that wait for late answers of some ranks.
+func (f *front) lateActions(ranks rank.Set) []*action {
 	f.mu.Lock()
 	defer f.mu.Unlock()
 	return f.late.of(ranks)
 }
 
-// run executes the job. A panic becomes an error of its ranks.
-func (j *job) run(ctx context.Context, run func(context.Context, *job)) {
+// run executes the action. A panic becomes an error of its ranks.
+func (j *action) run(ctx context.Context, run func(context.Context, *action)) {
 	if bad, stack := protocol.Guard(j.what, func() { run(ctx, j) }); bad != nil {
 		j.defect(bad, stack)
 		j.error(j.ranks, ptp.Unknown, bad.Error())
 	}
 }
 
-func (j *job) end() {
+func (j *action) end() {
 	j.flush()
 	close(j.done)
 	select {
@@ -126,9 +126,9 @@ func (j *job) end() {
 	}
 }
 
-// unfinished returns the number of jobs that have not ended.
+// unfinished returns the number of actions that have not ended.
 func (f *front) unfinished() int {
-	f.waiting = slices.DeleteFunc(f.waiting, func(j *job) bool {
+	f.waiting = slices.DeleteFunc(f.waiting, func(j *action) bool {
 		select {
 		case <-j.done:
 			return true
@@ -140,7 +140,7 @@ func (f *front) unfinished() int {
 }
 
 // say adds an event; ranks with the same event share one.
-func (j *job) say(code ptp.Code, ranks rank.Set, args ...string) {
+func (j *action) say(code ptp.Code, ranks rank.Set, args ...string) {
 	for i := range j.events {
 		s := &j.events[i]
 		if s.code == code && slices.Equal(s.args, args) {
@@ -153,7 +153,7 @@ func (j *job) say(code ptp.Code, ranks rank.Set, args ...string) {
 
 // flush sends the events, errors last: Eclipse may drop results that come after an ERROR to the same
 // command.
-func (j *job) flush() {
+func (j *action) flush() {
 	slices.SortStableFunc(j.events, func(a, b event) int { return cmp.Compare(a.isError(), b.isError()) })
 	for _, s := range j.events {
 		j.out.send(s.code, s.ranks, s.args...)
@@ -171,16 +171,16 @@ func (e event) isError() int {
 
 // ask makes a call of the session for ranks and waits for the answers: each rank is in one group. A
 // refusal by the session is the answer of all.
-func (j *job) ask(ctx context.Context, name string, ranks rank.Set, args protocol.Args) []protocol.Group {
+func (j *action) ask(ctx context.Context, name string, ranks rank.Set, args protocol.Args) []protocol.Group {
 	return j.post(ctx, name, ranks, args).answers(ctx)
 }
 
 // pending is a call whose answers have not been taken.
 type pending struct {
-	job    *job
+	action *action
 	ranks  rank.Set
 	call   *call
-	isLate bool  // it was made by the job that is repeated
+	isLate bool  // it was made by the action that is repeated
 	err    error // why there is no call
 }
 
@@ -191,7 +191,7 @@ var errLate = errors.New("late")
 type calls []pending
 
 // post makes a call without waiting: several share one way through the tree.
-func (j *job) post(ctx context.Context, name string, ranks rank.Set, args protocol.Args) calls {
+func (j *action) post(ctx context.Context, name string, ranks rank.Set, args protocol.Args) calls {
 	switch {
 	case ranks.IsEmpty():
 		return nil
@@ -202,8 +202,8 @@ func (j *job) post(ctx context.Context, name string, ranks rank.Set, args protoc
 }
 
 // call makes a call of the session.
-func (j *job) call(ctx context.Context, name string, ranks rank.Set, args protocol.Args) pending {
-	p := pending{job: j, ranks: ranks}
+func (j *action) call(ctx context.Context, name string, ranks rank.Set, args protocol.Args) pending {
+	p := pending{action: j, ranks: ranks}
 	wait, first := j.wait, j.asked != nil && j.asked.of == nil
 	if first {
 		wait, args.Patience = quickWait, int(lateWait/time.Millisecond)
@@ -228,7 +228,7 @@ func (p pending) answers(ctx context.Context) []protocol.Group {
 	case p.err != nil:
 		return []protocol.Group{faultOf(p.ranks, p.err)}
 	case p.isLate:
-		return p.job.lateAnswers(ctx, p.call, p.ranks)
+		return p.action.lateAnswers(ctx, p.call, p.ranks)
 	}
 	select {
 	case <-p.call.done:
@@ -238,8 +238,8 @@ func (p pending) answers(ctx context.Context) []protocol.Group {
 		}
 		return []protocol.Group{faultOf(p.ranks, ctx.Err())}
 	}
-	groups := p.job.groupsOf(p.call)
-	if a := p.job.asked; a != nil && a.of == nil {
+	groups := p.action.groupsOf(p.call)
+	if a := p.action.asked; a != nil && a.of == nil {
 		for _, g := range groups {
 			if g.Kind == protocol.KindMissing {
 				a.late = a.late.Union(g.Ranks)
@@ -249,8 +249,8 @@ func (p pending) answers(ctx context.Context) []protocol.Group {
 	return groups
 }
 
-// look makes a call, reports failures, and returns the results.
-func (j *job) look(ctx context.Context, name string, ranks rank.Set, args protocol.Args, failure ptp.ErrorCode) []protocol.Group {
+// results makes a call, reports failures, and returns the results.
+func (j *action) results(ctx context.Context, name string, ranks rank.Set, args protocol.Args, failure ptp.ErrorCode) []protocol.Group {
 	var results []protocol.Group
 	for _, g := range j.ask(ctx, name, ranks, args) {
 		if g.Kind == protocol.KindResult {
