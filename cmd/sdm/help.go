@@ -20,12 +20,13 @@ answer the same are one line.
   sdm run    [flags] -- mpirun -n 4 PROGRAM  start a starter (mpirun, mpiexec, srun, flux run) and take control of its job
   sdm attach [flags] PID                     take control of a running job, by the process of its mpirun
   sdm stacks [flags] PID                     one tree of all stacks of a running job, which runs on
+  sdm waits  [flags] PID                     why a running job hangs: who waits for whom in MPI
   sdm core   [flags] PROGRAM CORE...         many core files, one rank each
   sdm listen [flags] [HOST:]PORT             wait for a master to dial in and drive it
   sdm sim    [flags] -n N                    simulated ranks, up to millions: try all this on a laptop
   sdm doctor [HOST...]                       what works on this machine, what does not, what to do
   sdm version
-  sdm help   [run | attach | stacks | core | listen | doctor | sim | commands | sets | COMMAND]
+  sdm help   [run | attach | stacks | waits | core | listen | doctor | sim | commands | sets | COMMAND]
 
 sdm help run tells the flags, sdm help commands what can be typed at the prompt.
 `
@@ -94,7 +95,8 @@ const usageStacks = `sdm stacks [flags] PID | slurm:JOBID[.STEP] | flux:JOBID | 
 Finds the ranks of a job that runs, as sdm attach does, and writes the stacks of all their
 threads as one tree. No gdb is needed: each process is stopped for about a millisecond, in
 which its stacks are copied. With --samples it takes several samples, and shows which ranks
-have not moved. Helper threads of MPI, OpenMP and other runtimes, in which nothing of the
+have not moved. In front of the tree it says who waits for whom in MPI (docs/hangs.md): "so far"
+is what is so at one instant, "certain" what several samples agree on. Helper threads of MPI, OpenMP and other runtimes, in which nothing of the
 program is found, are one line; --all-threads shows them. A stack that could not be followed
 begins with (cut: and the reason). System calls that must not be restarted, such as
 epoll_wait, return EINTR, as they do when a debugger attaches.
@@ -102,6 +104,19 @@ epoll_wait, return EINTR, as they do when a debugger attaches.
   sdm stacks 4711                                    4711 is the process of mpirun
   sdm stacks --samples 10 --every 1s 4711            who hangs?
   sdm stacks --folded 4711 | flamegraph.pl > job.svg
+
+`
+
+const usageWaits = `sdm waits [flags] PID | slurm:JOBID[.STEP] | flux:JOBID | pbs:JOBID | pmix:NAMESPACE | torchrun:ID | pids:PID,PID... | hostfile:FILE | job:ID
+
+Finds the ranks of a job that runs, as sdm stacks does, and tells why they do not go on: who
+waits for whom in MPI, for whom all wait in the end, and what that one does. Then there is a
+line for each call of MPI in which ranks are, and for what the others do. No gdb is needed, no
+debug information of MPI and no preparation. docs/hangs.md tells the rules.
+
+  sdm waits 4711                          4711 is the process of mpirun
+  sdm waits --samples 10 --every 1s 4711  the same in ten samples is more certain
+  sdm waits --dot 4711 | dot -Tsvg > waits.svg
 
 `
 
@@ -160,6 +175,8 @@ func (a *app) help(args []string) console.Status {
 		fmt.Fprint(a.out, attachHelp())
 	case "stacks":
 		fmt.Fprint(a.out, stacksHelp())
+	case "waits":
+		fmt.Fprint(a.out, waitsHelp())
 	case "core":
 		fmt.Fprint(a.out, coreHelp())
 	case "doctor":
@@ -195,6 +212,10 @@ func attachHelp() string {
 
 func stacksHelp() string {
 	return described(usageStacks, (&stackOptions{options: newOptions(os.Environ())}).flags())
+}
+
+func waitsHelp() string {
+	return described(usageWaits, (&stackOptions{options: newOptions(os.Environ())}).waitsFlags())
 }
 
 func coreHelp() string {

@@ -50,6 +50,7 @@ var subcommands = []subcommand{
 	{name: "run", run: (*app).runJob},
 	{name: "attach", run: (*app).attach},
 	{name: "stacks", run: (*app).stacks},
+	{name: "waits", run: (*app).waits},
 	{name: "listen", run: (*app).listen},
 	{name: "sim", run: (*app).simulate, whole: true},
 	{name: "version", run: (*app).version},

@@ -21,6 +21,7 @@ const (
 // stackOptions are the values of the flags of sdm stacks.
 type stackOptions struct {
 	options
+	word              string // of the prompt: stacks or waits
 	by, engine        string
 	samples           int
 	every             string
@@ -50,11 +51,35 @@ func (s *stackOptions) declareStacks(f *pflag.FlagSet) {
 	f.StringVarP(&s.file, "file", "o", "", "`file` for --folded, --dot or --json (default: standard output)")
 }
 
+// waitsFlags returns the flags of sdm waits.
+func (s *stackOptions) waitsFlags() *flagSet {
+	f := newFlags(command.Waits, "execute", "eval", "batch", "stop-on-error", "echo", "fold", "no-rc", "rc", "reverse")
+	f.add("Waits", func(f *pflag.FlagSet) {
+		f.IntVar(&s.samples, "samples", 0, "compare this `many` samples (default: 4)")
+		f.StringVar(&s.every, "every", "", "time between samples (default: 150ms)")
+		f.BoolVar(&s.dot, "dot", false, "a graph for Graphviz")
+		f.BoolVar(&s.json, "json", false, "what was found and the graph as JSON")
+		f.StringVarP(&s.file, "file", "o", "", "`file` for --dot or --json (default: standard output)")
+	})
+	s.declareAttach(f)
+	return f
+}
+
 // stacks executes sdm stacks: it shows the stacks of a running job, which runs on.
 func (a *app) stacks(args []string) console.Status {
-	s := &stackOptions{options: newOptions(a.env)}
-	f := s.flags()
-	if status, done := a.read(f, args, stacksHelp); done {
+	s := &stackOptions{options: newOptions(a.env), word: "stacks"}
+	return a.look(s, s.flags(), args, stacksHelp)
+}
+
+// waits executes sdm waits: it shows what the ranks of a running job wait for.
+func (a *app) waits(args []string) console.Status {
+	s := &stackOptions{options: newOptions(a.env), word: command.Waits, engine: engineProbe}
+	return a.look(s, s.waitsFlags(), args, waitsHelp)
+}
+
+// look executes a command that only looks at the ranks of a running job.
+func (a *app) look(s *stackOptions, f *flagSet, args []string, help func() string) console.Status {
+	if status, done := a.read(f, args, help); done {
 		return status
 	}
 	s.args = f.Args()
@@ -62,7 +87,7 @@ func (a *app) stacks(args []string) console.Status {
 	switch {
 	case err != nil:
 	case len(s.args) == 0:
-		err = errors.New("the stacks of what? (sdm stacks PID of mpirun, slurm:JOBID[.STEP], flux:JOBID, pbs:JOBID, pids:PID,PID... or hostfile:FILE)")
+		err = errors.New("the " + s.word + " of what? (sdm " + s.word + " PID of mpirun, slurm:JOBID[.STEP], flux:JOBID, pbs:JOBID, pids:PID,PID... or hostfile:FILE)")
 	default:
 		err = s.validateAttach()
 	}
@@ -74,7 +99,7 @@ func (a *app) stacks(args []string) console.Status {
 	}
 	s.console.batch = true
 	return a.within(&s.options, func(l *lifetime, p *plan) console.Status {
-		p.scripts, p.answersOnly = []console.Script{{Name: "sdm stacks", Lines: lines}}, true
+		p.scripts, p.answersOnly = []console.Script{{Name: "sdm " + s.word, Lines: lines}}, true
 		return a.attachTo(l, p)
 	})
 }
@@ -82,7 +107,7 @@ func (a *app) stacks(args []string) console.Status {
 // lines returns the commands to execute. Attaching gdb has stopped the ranks, but samples are taken
 // of running ranks.
 func (s *stackOptions) lines() ([]string, error) {
-	words := []string{"stacks"}
+	words := []string{s.word}
 	if s.by != "" {
 		words = append(words, s.by)
 	}

@@ -13,7 +13,10 @@ func (s *solver) does(r rank.ID) string {
 	if int(r) >= len(s.doing) || s.doing[r] < 0 {
 		return "was not looked at"
 	}
-	d := s.g.Doings()[s.doing[r]]
+	return s.doesBy(r, &s.g.Doings()[s.doing[r]])
+}
+
+func (s *solver) doesBy(r rank.ID, d *wait.Doing) string {
 	at := place(d.Names())
 	switch d.State {
 	case wait.Stopped:
@@ -50,6 +53,8 @@ func (s *solver) waitsOpenly(r rank.ID) string {
 				return "waits in " + e.Function + " for a message of any rank (" + tagText(e.Tag) + ")"
 			case e.Need == wait.One:
 				return "waits in " + e.Function + " for one of several messages"
+			case run.Peer == wait.Unknown && (e.Function == "MPI_Finalize" || e.Function == "MPI_Init" || e.Function == "MPI_Init_thread"):
+				return "is in " + e.Function
 			case run.Peer == wait.Unknown:
 				return "is in " + e.Function + ", it is not known for whom"
 			}
@@ -126,8 +131,8 @@ var kernel = map[string]string{
 // inKernel says what the innermost functions of a stack wait for: the outermost of those of the C
 // library; "": nothing known.
 func inKernel(frames []string) string {
-	found := ""
-	for _, f := range frames {
+	found, user := "", 0
+	for i, f := range frames {
 		name, _, _ := strings.Cut(f, " ")
 		bare := strings.TrimLeft(name, "_")
 		bare = strings.TrimPrefix(strings.TrimSuffix(strings.TrimSuffix(bare, "64"), "_nocancel"), "GI_")
@@ -138,17 +143,17 @@ func inKernel(frames []string) string {
 		}
 		switch {
 		case ok:
-			found = text
+			found, user = text, i+1
 		case strings.Contains(f, " from libc") || name == "??" || strings.Contains(name, "futex"):
 		default:
 			if found == "" {
 				return ""
 			}
-			return found + place(frames)
+			return found + place(frames[user:])
 		}
 	}
 	if found == "" {
 		return ""
 	}
-	return found + place(frames)
+	return found + place(frames[user:])
 }

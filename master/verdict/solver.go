@@ -169,6 +169,11 @@ func (s *solver) messages() {
 			}
 		})
 	}
+	s.index()
+}
+
+// index sorts the arcs and finds the first one of each vertex.
+func (s *solver) index() {
 	slices.SortFunc(s.arcs, func(a, b arc) int {
 		switch {
 		case a.from != b.from:
@@ -260,6 +265,30 @@ func (s *solver) components() {
 				stack = stack[:at]
 			}
 		}
+	}
+}
+
+// resolve leaves out the halves of Sendrecv in cycles whose rank has another half that leads elsewhere:
+// one of them is complete, and then it is the one that makes the cycle.
+func (s *solver) resolve() {
+	inCycle := func(a arc) bool {
+		return a.edge >= 0 && s.g.Edges()[a.edge].Need == wait.Perhaps && s.component[a.from] == s.component[a.to]
+	}
+	leads := map[int32]bool{} // elsewhere
+	some := false
+	for _, a := range s.arcs {
+		if a.edge >= 0 && s.g.Edges()[a.edge].Need == wait.Perhaps && !inCycle(a) {
+			leads[a.from], some = true, true
+		}
+	}
+	n := len(s.arcs)
+	if some {
+		s.arcs = slices.DeleteFunc(s.arcs, func(a arc) bool { return leads[a.from] && inCycle(a) })
+	}
+	if len(s.arcs) < n {
+		s.index()
+		s.members = nil
+		s.components()
 	}
 }
 

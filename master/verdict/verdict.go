@@ -53,6 +53,7 @@ func Of(g *wait.Graph, samples int) []Finding {
 	s.collectives()
 	s.messages()
 	s.components()
+	s.resolve()
 	findings := slices.Concat(s.mismatches(), s.cycles(), s.causes())
 	findings = slices.DeleteFunc(findings, func(f Finding) bool { return s.samples > 1 && s.moves(f) })
 	slices.SortStableFunc(findings, func(a, b Finding) int {

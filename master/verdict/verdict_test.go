@@ -156,6 +156,12 @@ func TestRules(t *testing.T) {
 			"certain: 1-2 wait in MPI_Barrier on MPI_COMM_WORLD for 0; 0 waits in MPI_Recv for a message of any rank (tag 5)"},
 		{"not known", jobOf(3).in("1-2", "MPI_Barrier", "w").waits("0", receive(wait.Unknown, wait.Unknown)),
 			"certain: 1-2 wait in MPI_Barrier on MPI_COMM_WORLD for 0; 0 is in MPI_Recv, it is not known for whom"},
+		{"a half of Sendrecv that leads elsewhere", jobOf(4).in("0", "MPI_Barrier", "w").
+			waits("1", send(2, 6, need(wait.Perhaps)), receive(0, 6, need(wait.Perhaps))).
+			waits("3", send(0, 6, need(wait.Perhaps)), receive(2, 6, need(wait.Perhaps))).does("2", wait.Sleeping, "sleep from libc.so.6", "f x.c:1"),
+			"so far: 0 waits in MPI_Barrier on MPI_COMM_WORLD for 1-3; 1 waits for 2 (send tag 6), 3 waits for 2 (receive tag 6); 2 sleeps in f (x.c:1)"},
+		{"in MPI_Finalize", jobOf(2).in("0", "MPI_Barrier", "w").add("1", wait.Rank{Waits: []wait.Message{{Edge: wait.Edge{Function: "MPI_Finalize"}, Peer: wait.Unknown}}}),
+			"certain: 0 waits in MPI_Barrier on MPI_COMM_WORLD for 1; 1 is in MPI_Finalize"},
 		{"a half that is perhaps complete", jobOf(2).waits("0", receive(1, 8, need(wait.Perhaps))).waits("1", receive(0, 8)),
 			"so far: 0 waits for 1 (receive tag 8), 1 waits for 0 (receive tag 8)"},
 		{"a call on a communicator that is not known", jobOf(3).in("0-1", "MPI_Barrier", "w").add("2", wait.Rank{Waits: []wait.Message{{Edge: wait.Edge{Function: "MPI_Barrier", Tag: wait.Unknown}, Peer: wait.Unknown}}}), ""},
@@ -190,6 +196,44 @@ func TestOneSample(t *testing.T) {
 		if got := texts(Of(c.job.graph, 1)); got != c.want {
 			t.Errorf("%s: got\n%s\nwant\n%s", name, got, c.want)
 		}
+	}
+}
+
+func TestRows(t *testing.T) {
+	j := jobOf(8).in("0-2,4", "MPI_Bcast", "w", root(1), size(8)).waits("3", receive(5, 99), send(6, wait.Any, need(wait.One))).
+		waits("5", receive(wait.Any, 1)).does("6-7", wait.Sleeping, "sleep from libc.so.6", "f x.c:1")
+	const want = `0-2,4: MPI_Bcast root 1, 8 bytes on MPI_COMM_WORLD, called by exchange (h.c:9) -> 3,5-7
+3: MPI_Recv from 5 tag 99, called by exchange (h.c:9) -> 5
+3: MPI_Send to 6 any tag, one of several, called by exchange (h.c:9) -> 6
+5: MPI_Recv from any tag 1, called by exchange (h.c:9) -> 
+6-7: sleeps in f (x.c:1) -> 
+`
+	got := ""
+	for _, r := range Rows(j.graph) {
+		got += r.Ranks.String() + ": " + r.Text + " -> " + r.For.String() + "\n"
+	}
+	if got != want {
+		t.Errorf("got\n%s\nwant\n%s", got, want)
+	}
+}
+
+// TestForOtherPrograms looks at a pair in both forms.
+func TestForOtherPrograms(t *testing.T) {
+	g := jobOf(2).waits("0", receive(1, 8)).waits("1", receive(0, 9)).graph
+	const dot = `digraph waits {
+	node [shape=box];
+	n1 [label="[0] MPI_Recv from 1 tag 8, called by exchange (h.c:9)", color=red];
+	n2 [label="[1] MPI_Recv from 0 tag 9, called by exchange (h.c:9)", color=red];
+	n1 -> n2 [label="1"];
+	n2 -> n1 [label="0"];
+}
+`
+	if got := DOT(g, Of(g, 4)); got != dot {
+		t.Errorf("got\n%s\nwant\n%s", got, dot)
+	}
+	const head = `{"verdict":[{"kind":"deadlock","certain":true,"ranks":"0-1","text":"deadlock: 0 waits for 1 (receive tag 8), 1 waits for 0 (receive tag 9)"}],"waits":{"comms":[`
+	if got := JSON(g, Of(g, 4)); !strings.HasPrefix(got, head) {
+		t.Errorf("got\n%s\nwant\n%s", got, head)
 	}
 }
 

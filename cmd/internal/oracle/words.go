@@ -163,6 +163,7 @@ var written = map[string]Word{
 	"wait":               {Own: "gdb waits always"},
 	"interrupt":          {Own: "no rank runs while a script goes on"},
 	"stacks":             {Own: "gdb has no tree of stacks"},
+	"waits":              {Own: "gdb does not know MPI"},
 	"stat":               {Own: "gdb has one rank"},
 	"diff":               {Own: "gdb has one rank"},
 	"expand":             {Own: "gdb folds nothing"},

@@ -7,6 +7,7 @@ import (
 	"slices"
 	"strings"
 
+	"sdm/master/frontend/console/command"
 	"sdm/master/frontend/console/text"
 	"sdm/protocol"
 	"sdm/protocol/stack"
@@ -15,7 +16,7 @@ import (
 // writeNotes writes what an exported tree does not contain.
 func (c *console) writeNotes(x *call) {
 	for _, g := range x.groups {
-		if x.cmd.Export != "" && g.Kind == protocol.KindResult && c.cfg.Format == Text {
+		if x.cmd.Export != "" && !strings.HasPrefix(x.cmd.Export, command.Waits) && g.Kind == protocol.KindResult && c.cfg.Format == Text {
 			for _, line := range c.cfg.ErrWriter.Notes(g) {
 				c.complain(line)
 			}
@@ -32,10 +33,10 @@ func oneTree(x *call) (groups []protocol.Group) {
 			groups = append(groups, g)
 		case at < 0:
 			at = len(groups)
-			groups = append(groups, protocol.Group{Kind: g.Kind, Ranks: g.Ranks, Body: g.Body, Stack: g.Stack})
+			groups = append(groups, protocol.Group{Kind: g.Kind, Ranks: g.Ranks, Body: g.Body, Stack: g.Stack, Waits: g.Waits})
 		default:
 			to := &groups[at]
-			to.Ranks, to.Stack = to.Ranks.Union(g.Ranks), to.Stack.Merge(g.Stack)
+			to.Ranks, to.Stack, to.Waits = to.Ranks.Union(g.Ranks), to.Stack.Merge(g.Stack), to.Waits.Merge(g.Waits)
 		}
 	}
 	return groups
@@ -52,14 +53,17 @@ func (c *console) export(x *call) {
 		}
 	}
 	ranks := x.results
+	out := text.ExportWaits(x.asked, x.groups)
 	x.groups = slices.DeleteFunc(x.groups, func(g protocol.Group) bool { return g.Kind == protocol.KindResult })
 	c.answers(x)
 	if tree == nil {
 		return
 	}
-	out := text.Export(tree, x.cmd.Export, sampled)
+	if out == "" {
+		out = text.Export(tree, x.cmd.Export, sampled)
+	}
 	if c.written(x, out) {
-		c.say("[" + text.Ranks(ranks) + "] stacks: " + plural(strings.Count(out, "\n"), "line") + " written to " + x.cmd.File)
+		c.say("[" + text.Ranks(ranks) + "] " + x.cmd.Name + ": " + plural(strings.Count(out, "\n"), "line") + " written to " + x.cmd.File)
 	}
 }
 

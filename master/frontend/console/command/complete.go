@@ -30,6 +30,8 @@ func Complete(line string, groups []string) (candidates []string, replaces int) 
 		return prefixed(names(w.Name+" "), last), len(last)
 	case w.Name == Save:
 		return prefixed([]string{"breakpoints"}, last), len(last)
+	case w.Name == Waits:
+		return prefixed([]string{"--dot", "--every", "--json", "--samples"}, last), len(last)
 	case w.Name == "stacks":
 		return prefixed([]string{"--dot", "--every", "--folded", "--json", "--samples", "address", "function", "line"}, last), len(last)
 	}

@@ -12,7 +12,34 @@ const (
 	Folded = "folded" // one line for each stack, for flame graphs
 	DOT    = "dot"    // for Graphviz
 	JSON   = "json"
+	// Waits begins the formats of what ranks wait for: "waits", "waitsdot", "waitsjson".
+	Waits = "waits"
 )
+
+// parseWaits reads "[--samples N] [--every DURATION] [--dot|--json] [> FILE]". Without samples there
+// are four.
+func parseWaits(c *Command) *Mistake {
+	if m := parseStacks(c); m != nil && m.Text != needsSamples {
+		m.Text = strings.Replace(m.Text, "stacks", Waits, 1)
+		if c.File != "" && c.Export == "" {
+			m.Hint = "waits --dot > FILE, or --json"
+		}
+		return m
+	}
+	if c.Export == Folded || c.Args.By != "" || c.Args.AllThreads {
+		return &Mistake{Text: "waits: it takes --samples, --every, --dot and --json"}
+	}
+	c.Export = Waits + c.Export
+	if c.Args.Samples == 0 {
+		c.Args.Samples = 4
+	}
+	if c.Args.Every == "" {
+		c.Args.Every = "150ms"
+	}
+	return nil
+}
+
+const needsSamples = "stacks: --every needs --samples"
 
 // parseStacks reads "[function|line|address] [--all-threads] [--samples N [--every DURATION]]
 // [--folded|--dot|--json] [> FILE]".
@@ -53,7 +80,7 @@ func parseStacks(c *Command) *Mistake {
 	case c.File != "" && c.Export == "":
 		return &Mistake{Text: "stacks: in which form?", Hint: "stacks --folded > FILE, or --dot, or --json"}
 	case c.Args.Every != "" && c.Args.Samples == 0:
-		return &Mistake{Text: "stacks: --every needs --samples", Hint: "stacks --samples 10 --every 1s"}
+		return &Mistake{Text: needsSamples, Hint: "stacks --samples 10 --every 1s"}
 	}
 	return nil
 }

@@ -118,6 +118,8 @@ var written = []Word{
 	{Name: "info stack", Topic: Look, Usage: "[full] [N | -N]", Help: "show the stack, as backtrace", do: "backtrace", repeat: true, parse: parseBacktrace},
 	{Name: "stacks", Topic: Look, like: nothing, Usage: "[function|line|address] [--all-threads] [--samples N [--every DURATION]] [--folded|--dot|--json] [> FILE]", Help: "show the stacks of all ranks and threads as one tree", do: "stacks", repeat: true, parse: parseStacks,
 		More: "With --samples, running ranks are stopped for each sample and continued. The answer shows which ranks never\nmoved, where the others have been how often, and of ranks without gdb processor time and states of threads. Interrupt\n(Ctrl-C) ends the samples.\nFor other programs: --folded (flame graphs, speedscope: one line for each stack, with a count of threads or hits),\n--dot (Graphviz), --json."},
+	{Name: "waits", Topic: Look, like: nothing, Usage: "[--samples N] [--every DURATION] [--dot|--json] [> FILE]", Help: "show what ranks wait for in MPI, and why they do not go on", do: "stacks", repeat: true, parse: parseWaits,
+		More: "Four samples are taken, 150 ms apart, as stacks --samples does: what is certain was the same in all of them.\nIt needs ranks without a debugger (sdm attach --lazy, sdm stacks). --dot is for Graphviz."},
 	{Name: "frame", Short: []string{"f"}, Topic: Look, Usage: "[N | level N | function NAME | address ADDRESS]", Help: "select a frame and show it; without arguments, show the selected one", do: "frame", parse: parseFrame,
 		More: "If a function is on the stack several times, the innermost frame is selected."},
 	{Name: "up", Topic: Look, Usage: "[N]", Help: "select the frame that called this one", do: "up", repeat: true, parse: parseCount},

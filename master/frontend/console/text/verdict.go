@@ -1,8 +1,12 @@
 package text
 
 import (
+	"slices"
+	"strings"
+
 	"sdm/master/verdict"
 	"sdm/protocol"
+	"sdm/protocol/rank"
 	"sdm/protocol/wait"
 )
 
@@ -36,10 +40,54 @@ func Waits(a Asked, groups []protocol.Group) (g *wait.Graph, samples int) {
 // verdict returns why the ranks of answers to stacks do not go on: a line for each cause, in front of
 // the trees.
 func (w *Writer) verdict(a Asked, groups []protocol.Group) (lines []string) {
-	if a.Command != "stacks" || a.Export != "" {
+	switch {
+	case a.Command != "stacks":
+		return nil
+	case a.Export == "":
+		return w.findings(Waits(a, groups))
+	case a.Export == waits:
+		return w.waits(a, groups)
+	}
+	text := ExportWaits(a, groups)
+	if text == "" {
 		return nil
 	}
-	return w.findings(Waits(a, groups))
+	return strings.Split(w.clean(strings.TrimSuffix(text, "\n")), "\n")
+}
+
+// waits begins the formats of what ranks wait for.
+const waits = "waits"
+
+// waits writes what the ranks wait for: why they do not go on, then a line for each distinct call, or
+// other thing that ranks do.
+func (w *Writer) waits(a Asked, groups []protocol.Group) (lines []string) {
+	g, samples := Waits(a, groups)
+	if g.IsEmpty() {
+		if slices.ContainsFunc(groups, func(g protocol.Group) bool { return g.Kind == protocol.KindResult }) {
+			lines = append(lines, "what these ranks wait for is not known: a debugger has them")
+		}
+		return lines
+	}
+	lines = w.findings(g, samples)
+	for _, r := range verdict.Rows(g) {
+		lines = append(lines, w.header(r.Ranks, rank.Set{})+" "+w.clean(r.Text))
+	}
+	return lines
+}
+
+// ExportWaits returns what the ranks of answers wait for, in a format for other programs; "" if the
+// format is not one of those, or nothing is known.
+func ExportWaits(a Asked, groups []protocol.Group) string {
+	g, samples := Waits(a, groups)
+	found := verdict.Of(g, samples)
+	switch {
+	case g.IsEmpty():
+	case a.Export == waits+"dot":
+		return verdict.DOT(g, found)
+	case a.Export == waits+"json":
+		return verdict.JSON(g, found)
+	}
+	return ""
 }
 
 func (w *Writer) findings(g *wait.Graph, samples int) (lines []string) {

@@ -7,6 +7,7 @@ package text
 import (
 	"bytes"
 	"encoding/json"
+	"slices"
 	"strings"
 
 	"sdm/master/session"
@@ -34,7 +35,8 @@ type Asked struct {
 	Ranks   rank.Set
 	// Full writes every distinct value on its own line (expand).
 	Full bool
-	// Export is the format of stacks: "folded", "dot", "json"; "" is text.
+	// Export is the format of stacks: "folded", "dot", "json"; "" is text. With "waits" in front
+	// of it, it is that of what the ranks wait for, and "waits" alone is its text.
 	Export string
 	// Gone are the ranks that had ended when the answers came.
 	Gone []session.StatusGroup
@@ -45,6 +47,10 @@ type Asked struct {
 func (w *Writer) Answers(a Asked, groups []protocol.Group) (out string, folded bool) {
 	var all []answer
 	var words []answer // texts and faults of gdb
+	front := w.verdict(a, groups)
+	if strings.HasPrefix(a.Export, waits) {
+		groups = slices.DeleteFunc(slices.Clone(groups), func(g protocol.Group) bool { return g.Kind == protocol.KindResult })
+	}
 	groups, gone := separateGone(a, groups)
 	for _, g := range groups {
 		parts, f := w.parts(a, g)
@@ -75,7 +81,7 @@ func (w *Writer) Answers(a Asked, groups []protocol.Group) (out string, folded b
 		all = append(all, answer{ranks: gone, lines: []string{w.goneLine(a.Gone, gone)}, bad: true})
 	}
 	var b strings.Builder
-	for _, line := range w.verdict(a, groups) {
+	for _, line := range front {
 		b.WriteString(line + "\n")
 	}
 	for _, x := range all {

@@ -1,0 +1,169 @@
+package verdict
+
+import (
+	"cmp"
+	"fmt"
+	"slices"
+	"strconv"
+	"strings"
+
+	"sdm/protocol/canonical"
+	"sdm/protocol/rank"
+	"sdm/protocol/wait"
+)
+
+// Row is what some ranks do alike.
+type Row struct {
+	Ranks rank.Set
+	Text  string   // "MPI_Recv from 1..63 tag 3", "computes in relax (hang.c:20)"
+	For   rank.Set // whom they wait for
+}
+
+// Rows returns what the ranks of a graph do and wait for, folded: rows by lowest rank.
+func Rows(g *wait.Graph) (rows []Row) {
+	s := newSolver(g, 1)
+	s.collectives()
+	s.messages()
+	for i := range s.groups {
+		x := &s.groups[i]
+		for _, c := range x.calls {
+			row := Row{Ranks: c.Ranks, Text: callText(&c) + " on " + commName(x.comm)}
+			if x.mismatch == "" {
+				row.For = x.absent
+			}
+			rows = append(rows, row)
+		}
+	}
+	for i := range g.Edges() {
+		e := &g.Edges()[i]
+		for _, run := range e.Pairs.Runs() {
+			rows = append(rows, s.runRow(e, run))
+		}
+	}
+	for i := range rows {
+		rows[i].Text += calledBy(g, rows[i].Ranks)
+	}
+	for i, d := range g.Doings() {
+		if rest := d.Ranks.Minus(s.blocked.Minus(s.fixed)); !rest.IsEmpty() {
+			first, _ := rest.Min()
+			rows = append(rows, Row{Ranks: rest, Text: s.doesBy(first, &g.Doings()[i])})
+		}
+	}
+	slices.SortStableFunc(rows, func(a, b Row) int {
+		x, _ := a.Ranks.Min()
+		y, _ := b.Ranks.Min()
+		return cmp.Compare(x, y)
+	})
+	return rows
+}
+
+// calledBy says which function has made the call that ranks are in, if it is the same in all.
+func calledBy(g *wait.Graph, ranks rank.Set) string {
+	for _, d := range g.Doings() {
+		if names := d.Names(); len(names) > 0 && ranks.Minus(d.Ranks).IsEmpty() {
+			return ", called by " + frameText(names[0])
+		}
+	}
+	return ""
+}
+
+// callText formats a collective call: "MPI_Bcast root 0, 8 bytes".
+func callText(c *wait.Call) string {
+	var parts []string
+	if c.Root != wait.No {
+		parts = append(parts, "root "+strconv.Itoa(c.Root))
+	}
+	if c.Op != "" {
+		parts = append(parts, c.Op)
+	}
+	if c.Bytes != wait.No {
+		parts = append(parts, strconv.Itoa(c.Bytes)+" bytes")
+	}
+	if len(parts) == 0 {
+		return c.Function
+	}
+	return c.Function + " " + strings.Join(parts, ", ")
+}
+
+// runRow describes a run of an edge.
+func (s *solver) runRow(e *wait.Edge, run wait.Run) Row {
+	row := Row{Ranks: run.Ranks()}
+	if run.Peer == wait.Unknown {
+		row.Text = e.Function + ": not known what for"
+		return row
+	}
+	peer := wait.PeerText(run.Peer)
+	if last := run.Of(run.Last()); run.Peer >= 0 {
+		if last != run.Peer {
+			peer += ".." + strconv.Itoa(last)
+		}
+		row.For = rank.Range(rank.ID(run.Peer), rank.ID(min(last, int(rank.MaxID))))
+	}
+	way := "from "
+	if e.Send {
+		way = "to "
+	}
+	row.Text = e.Function + " " + way + peer + " " + tagText(e.Tag)
+	if c, ok := s.g.Comm(e.Comm); ok && c.Name != "MPI_COMM_WORLD" {
+		row.Text += " on " + commName(c)
+	}
+	switch e.Need {
+	case wait.One:
+		row.Text += ", one of several"
+	case wait.Perhaps:
+		row.Text += ", perhaps complete"
+	}
+	return row
+}
+
+// DOT returns the rows of a graph as a graph in the language of Graphviz: an arrow leads to those whom
+// ranks wait for. Ranks of a deadlock are red.
+func DOT(g *wait.Graph, found []Finding) string {
+	var b strings.Builder
+	b.WriteString("digraph waits {\n\tnode [shape=box];\n")
+	rows := Rows(g)
+	for i, r := range rows {
+		colour := ""
+		for _, f := range found {
+			if f.Kind == Cycle && f.Ranks.Intersects(r.Ranks) {
+				colour = ", color=red"
+			}
+		}
+		fmt.Fprintf(&b, "\tn%d [label=%s%s];\n", i+1, dotText("["+Ranks(r.Ranks)+"] "+r.Text), colour)
+	}
+	for i, r := range rows {
+		for k, to := range rows {
+			if common := r.For.Intersect(to.Ranks); !common.IsEmpty() {
+				fmt.Fprintf(&b, "\tn%d -> n%d [label=%s];\n", i+1, k+1, dotText(Ranks(common)))
+			}
+		}
+	}
+	b.WriteString("}\n")
+	return b.String()
+}
+
+// dotText quotes a text. In DOT a backslash starts an escape.
+func dotText(s string) string {
+	return `"` + strings.NewReplacer(`\`, `\\`, `"`, `\"`, "\n", `\n`, "\r", "").Replace(s) + `"`
+}
+
+// kindNames are the kinds of findings in JSON.
+var kindNames = map[Kind]string{Cycle: "deadlock", Mismatch: "mismatch", Cause: "cause", Progress: "progress", NoVerdict: "none"}
+
+// JSON returns what was found and the graph, as one object.
+func JSON(g *wait.Graph, found []Finding) string {
+	type finding struct {
+		Kind    string   `json:"kind"`
+		Certain bool     `json:"certain"`
+		Ranks   rank.Set `json:"ranks"`
+		Text    string   `json:"text"`
+	}
+	list := []finding{}
+	for _, f := range found {
+		list = append(list, finding{kindNames[f.Kind], f.Certain, f.Ranks, f.Text})
+	}
+	return string(canonical.JSON(struct {
+		Verdict []finding   `json:"verdict"`
+		Waits   *wait.Graph `json:"waits"`
+	}{list, g})) + "\n"
+}
