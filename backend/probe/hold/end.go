@@ -1,0 +1,124 @@
+// Ends of processes that are not our children.
+
+package hold
+
+import (
+	"fmt"
+	"io/fs"
+	"os"
+	"strconv"
+	"strings"
+	"sync"
+	"time"
+
+	"golang.org/x/sys/unix"
+)
+
+// Handle stands for one process, also after its number is used again. Several goroutines may use it.
+type Handle struct {
+	pid    int
+	start  uint64   // in ticks since the boot
+	file   *os.File // pidfd; nil: the kernel has none
+	closed chan struct{}
+	once   sync.Once
+}
+
+// OpenProcess returns a handle of a process, to be closed; fs.ErrNotExist: it has ended.
+func OpenProcess(pid int) (*Handle, error) {
+	start, alive := startOf(pid)
+	if !alive {
+		return nil, fs.ErrNotExist
+	}
+	h := &Handle{pid: pid, start: start, closed: make(chan struct{})}
+	fd, err := unix.PidfdOpen(pid, 0)
+	if err == nil && unix.SetNonblock(fd, true) == nil { // so that Wait takes no thread
+		h.file = os.NewFile(uintptr(fd), "pidfd")
+	} else if err == nil {
+		unix.Close(fd)
+	}
+	if again, alive := startOf(pid); !alive || again != start {
+		h.Close()
+		return nil, fs.ErrNotExist
+	}
+	return h, nil
+}
+
+// startOf returns when a process has started; false if it has ended, also if its parent has not
+// waited for it. One whose first thread has ended has not if others run (proc(5), stat).
+func startOf(pid int) (ticks uint64, alive bool) {
+	text, err := os.ReadFile(fmt.Sprintf("/proc/%d/stat", pid))
+	fields := strings.Fields(string(text[strings.LastIndexByte(string(text), ')')+1:])) // from the third
+	if err != nil || len(fields) < 20 {
+		return 0, false
+	}
+	ticks, err = strconv.ParseUint(fields[19], 10, 64)
+	over := strings.Contains("ZXx", fields[0]) && (fields[17] == "0" || fields[17] == "1")
+	return ticks, err == nil && !over
+}
+
+// Over reports whether the process has ended.
+func (h *Handle) Over() bool {
+	if h.file != nil {
+		if c, err := h.file.SyscallConn(); err == nil {
+			over := false
+			if c.Control(func(fd uintptr) { over = hasEnded(fd) }) == nil {
+				return over
+			}
+		}
+	}
+	start, alive := startOf(h.pid)
+	return !alive || start != h.start
+}
+
+// hasEnded polls a pidfd, which is readable when its process has ended (pidfd_open(2)).
+func hasEnded(fd uintptr) bool {
+	p := []unix.PollFd{{Fd: int32(fd), Events: unix.POLLIN}}
+	n, err := unix.Poll(p, 0)
+	return err == nil && n > 0
+}
+
+// pollEnd is how often a process is looked for in kernels without pidfd (before 5.3).
+const pollEnd = time.Second / 2
+
+// Wait waits for the end of the process; false: the handle was closed.
+func (h *Handle) Wait() (ended bool) {
+	if h.file != nil {
+		if c, err := h.file.SyscallConn(); err == nil {
+			switch err := c.Read(hasEnded); {
+			case err == nil:
+				return true
+			case h.isClosed():
+				return false
+			}
+		}
+	}
+	tick := time.NewTicker(pollEnd)
+	defer tick.Stop()
+	for !h.Over() {
+		select {
+		case <-h.closed:
+			return false
+		case <-tick.C:
+		}
+	}
+	return true
+}
+
+func (h *Handle) isClosed() bool {
+	select {
+	case <-h.closed:
+		return true
+	default:
+		return false
+	}
+}
+
+// Close ends waits. It may be called several times.
+func (h *Handle) Close() {
+	h.once.Do(func() {
+		close(h.closed)
+		if h.file != nil {
+			h.file.Close()
+		}
+	})
+}
