@@ -119,6 +119,9 @@ type Exit struct {
 	Code    int    `json:"code"`             // 0 to 255; 0 when ended by a signal
 	Signal  string `json:"signal,omitempty"` // "SIGSEGV"
 	Meaning string `json:"meaning,omitempty"`
+	// Unknown: the process has ended, and only its parent knows how. Code and Signal
+	// mean nothing.
+	Unknown bool `json:"unknown,omitempty"`
 }
 
 // Started is the body of KindStarted. The process ID is in column "pid", the host

@@ -7,6 +7,7 @@ import (
 	"slices"
 	"sync"
 	"testing"
+	"time"
 
 	"sdm/backend"
 	"sdm/protocol"
@@ -31,6 +32,10 @@ func (r *record) add(what string, groups []protocol.Group) {
 	for _, g := range groups {
 		var f protocol.Fault
 		text := fmt.Sprint(what, " ", g.Kind, " ", g.Ranks)
+		var x protocol.Exit
+		if g.Kind.IsEnd() && json.Unmarshal(g.Body, &x) == nil && x.Unknown {
+			text += " somehow"
+		}
 		if g.Kind == protocol.KindFault && json.Unmarshal(g.Body, &f) == nil {
 			text += " " + f.Message
 		}
@@ -57,17 +62,38 @@ func TestBackend(t *testing.T) {
 		t.Fatal(err)
 	}
 	b.Do(backend.Request{ID: 7, Ranks: both, Command: &protocol.Command{Name: "stacks"}})
+	ended := backend.Exited.Refuse(protocol.NeedStopped).Message
 	want := []string{
-		"reply 1 reply 0", "event stopped 0", "reply 1 reply 1", "event stopped 1",
+		"reply 1 reply 0", "event stopped 0", "reply 1 reply 1", "event stopped 1", "event exited 1 somehow",
 		"reply 1 error 2 the probe reads processes that run already",
-		"reply 2 error 1 the process has ended", "reply 2 reply 0",
-		"reply 3 error 0-1 the probe answers stacks only",
+		"reply 2 error 1 " + ended, "reply 2 reply 0",
+		"reply 3 error 1 " + ended, "reply 3 error 0 the probe answers stacks only",
 		"reply 4 error 2 " + backend.Lost.Refuse(protocol.NeedStopped).Message,
-		"event exited 1",
 		"event detached 0", "reply 5 reply 0",
 		"reply 6 error 0 " + backend.Detached.Refuse(protocol.NeedStopped).Message,
 	}
 	if !slices.Equal(r.got, want) {
 		t.Errorf("got %q\nwant %q", r.got, want)
+	}
+}
+
+// The end of a rank is reported when it happens, without a request.
+func TestEndOfARank(t *testing.T) {
+	p := start(t, "-O2")
+	r := &record{}
+	b := New(r, slog.New(slog.DiscardHandler))
+	defer b.Close(t.Context())
+	b.Attach(1, []backend.Target{{Rank: 5, PID: p.Process.Pid}}, "", 0)
+	_ = p.Process.Kill()
+	for limit := time.Now().Add(10 * time.Second); ; {
+		r.mu.Lock()
+		got := slices.Clone(r.got)
+		r.mu.Unlock()
+		if slices.Contains(got, "event exited 5 somehow") {
+			return
+		}
+		if time.Now().After(limit) {
+			t.Fatalf("got %q", got)
+		}
 	}
 }

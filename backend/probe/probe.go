@@ -25,7 +25,8 @@ import (
 
 // Backend answers stacks of ranks that run, and nothing else. To the session a rank is stopped,
 // since that is when stacks are answered; the process is stopped only while it is read. A
-// goroutine, which New starts and Close waits for, carries out the requests in order.
+// goroutine, which New starts and Close waits for, carries out the requests in order. One for each
+// rank waits for its end; it ends with the rank, or with Close.
 type Backend struct {
 	sink  backend.Sink
 	log   *slog.Logger
@@ -35,6 +36,8 @@ type Backend struct {
 	closed bool
 	wg     sync.WaitGroup
 
+	handles sync.Map // *hold.Handle by rank.ID, of ranks that ran when they were attached to
+
 	// Used by the goroutine only.
 	cache *cache
 	ranks map[rank.ID]*watched
@@ -42,10 +45,11 @@ type Backend struct {
 
 // watched is a rank.
 type watched struct {
-	pid   int
-	state backend.State
-	began hold.Usage // at the first of several samples
-	stamp uint64     // of the last look at its waits
+	pid    int
+	state  backend.State
+	began  hold.Usage   // at the first of several samples
+	stamp  uint64       // of the last look at its waits
+	handle *hold.Handle // nil: it had ended when it was attached to
 }
 
 // mostQueued is the number of requests that may wait. Further ones block their caller: a session
@@ -60,6 +64,9 @@ func New(sink backend.Sink, log *slog.Logger) *Backend {
 	b.wg.Go(func() {
 		for job := range b.queue {
 			job()
+		}
+		for _, w := range b.ranks {
+			w.leave()
 		}
 	})
 	return b
@@ -93,9 +100,35 @@ func (b *Backend) attach(id protocol.RequestID, t backend.Target) {
 		b.fail(id, one, "attach", &protocol.Fault{Kind: protocol.FaultLaunch, Message: "the probe reads processes that run already"})
 		return
 	}
-	b.ranks[t.Rank] = &watched{pid: t.PID, state: backend.Stopped}
+	w := &watched{pid: t.PID, state: backend.Stopped}
+	w.handle, _ = hold.OpenProcess(t.PID) // one that has ended is reported below
+	b.ranks[t.Rank] = w
 	b.sink.Reply(id, protocol.Group{Kind: protocol.KindResult, Ranks: one, Body: []byte("{}")})
 	b.sink.Event(protocol.Group{Kind: protocol.KindStopped, Ranks: one, Body: canonical.JSON(protocol.Stop{Reason: "attached"})})
+	if w.handle == nil {
+		b.over(t.Rank, protocol.Exit{Unknown: true})
+		return
+	}
+	b.handles.Store(t.Rank, w.handle)
+	b.wg.Go(func() {
+		if w.handle.Wait() {
+			b.Ended(t.Rank, protocol.Exit{Unknown: true})
+		}
+	})
+}
+
+// Over reports whether the process of a rank has ended, also if no event has told it yet. It may be
+// called from any goroutine.
+func (b *Backend) Over(r rank.ID) bool {
+	h, known := b.handles.Load(r)
+	return known && h.(*hold.Handle).Over()
+}
+
+// leave ends the wait for the end of a rank.
+func (w *watched) leave() {
+	if w.handle != nil {
+		w.handle.Close()
+	}
 }
 
 func (b *Backend) fail(id protocol.RequestID, ranks rank.Set, op string, f *protocol.Fault) {
@@ -113,11 +146,14 @@ func (b *Backend) do(q backend.Request) {
 	for r := range q.Ranks.All() {
 		state := backend.Lost
 		if w := b.ranks[r]; w != nil {
+			if !w.state.IsOver() && w.handle.Over() { // its number may be that of another process by now
+				b.over(r, protocol.Exit{Unknown: true})
+			}
 			state = w.state
 		}
 		one := rank.Range(r, r)
 		if f := state.Refuse(protocol.NeedStopped); f != nil {
-			b.fail(q.ID, one, q.Command.Name, f)
+			b.refuse(q, one, state, f)
 			continue
 		}
 		ready = ready.Union(one)
@@ -131,6 +167,17 @@ func (b *Backend) do(q backend.Request) {
 	default:
 		b.fail(q.ID, ready, q.Command.Name, &protocol.Fault{Kind: protocol.FaultEngine, Message: "the probe answers stacks only", Hint: "sdm attach starts a debugger"})
 	}
+}
+
+// refuse answers for a rank in whose state the command makes no sense. Others may wait for one that has
+// ended.
+func (b *Backend) refuse(q backend.Request, one rank.Set, state backend.State, f *protocol.Fault) {
+	f.Op = q.Command.Name
+	g := protocol.Group{Kind: protocol.KindFault, Ranks: one, Body: canonical.JSON(f)}
+	if f.Op == "stacks" && (state == backend.Exited || state == backend.Signalled) {
+		g.Waits = wait.Of(one, wait.Rank{Doing: wait.Doing{State: wait.Dead}})
+	}
+	b.sink.Reply(q.ID, g)
 }
 
 // stacks answers with the merged stacks of all ranks whose processes could be read.
@@ -196,7 +243,10 @@ func (b *Backend) unread(id protocol.RequestID, one rank.Set, err error) {
 		err = errNoMemory
 	}
 	f := &protocol.Fault{Kind: protocol.FaultEngine, Op: "stacks", Message: err.Error()}
-	if errors.Is(err, fs.ErrPermission) {
+	switch {
+	case errors.Is(err, errNoMemory):
+		f.Kind = protocol.FaultState
+	case errors.Is(err, fs.ErrPermission):
 		f.Hint = "the processes of other users need root"
 	}
 	state := wait.NotKnown
@@ -232,6 +282,7 @@ func (b *Backend) detach(id protocol.RequestID, ranks rank.Set) {
 	for r := range ranks.All() {
 		b.ranks[r].state = backend.Detached
 		b.cache.forget(b.ranks[r].pid)
+		b.ranks[r].leave()
 	}
 	b.sink.Event(protocol.Group{Kind: protocol.KindDetached, Ranks: ranks, Body: []byte("{}")})
 	b.sink.Reply(id, protocol.Group{Kind: protocol.KindResult, Ranks: ranks, Body: []byte("{}")})
@@ -239,19 +290,23 @@ func (b *Backend) detach(id protocol.RequestID, ranks rank.Set) {
 
 // Ended implements backend.Backend.
 func (b *Backend) Ended(r rank.ID, exit protocol.Exit) {
-	b.post(func() {
-		w := b.ranks[r]
-		if w == nil || w.state.IsOver() {
-			return
-		}
-		kind := protocol.KindExited
-		if exit.Signal != "" {
-			kind = protocol.KindSignalled
-		}
-		w.state, _ = w.state.After(kind)
-		b.cache.forget(w.pid)
-		b.sink.Event(protocol.Group{Kind: kind, Ranks: rank.Range(r, r), Body: canonical.JSON(exit)})
-	})
+	b.post(func() { b.over(r, exit) })
+}
+
+// over reports the end of a rank, once.
+func (b *Backend) over(r rank.ID, exit protocol.Exit) {
+	w := b.ranks[r]
+	if w == nil || w.state.IsOver() {
+		return
+	}
+	kind := protocol.KindExited
+	if exit.Signal != "" {
+		kind = protocol.KindSignalled
+	}
+	w.state, _ = w.state.After(kind)
+	b.cache.forget(w.pid)
+	w.leave()
+	b.sink.Event(protocol.Group{Kind: kind, Ranks: rank.Range(r, r), Body: canonical.JSON(exit)})
 }
 
 // Close implements backend.Backend. The processes run on. A request that is being carried out ends

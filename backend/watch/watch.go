@@ -7,7 +7,6 @@ import (
 	"context"
 	"encoding/json"
 	"slices"
-	"sync"
 	"time"
 
 	"sdm/backend"
@@ -39,9 +38,10 @@ type Backend struct {
 type watched struct {
 	target  backend.Target
 	attach  protocol.RequestID // the attach under way; 0: none
+	end     *protocol.Group    // it has ended during the attach; nil: it has not
 	waiting []backend.Request  // carried out when the rank has stopped
 	taken   bool               // the debugger has the rank
-	over    bool               // detached
+	state   backend.State      // Running, until the rank ends or is detached while it is watched
 }
 
 // ours begins the numbers of attaches that the session does not know. No request of a session has
@@ -53,24 +53,71 @@ var _ backend.Backend = (*Backend)(nil)
 // New returns a back end without ranks. look makes the looker, and open the debugger.
 func New(look, open Open, sink backend.Sink) (*Backend, error) {
 	b := &Backend{sink: sink, open: open, ranks: map[rank.ID]*watched{}, attaches: ours}
+	b.jobs.start()
 	var err error
-	if b.looker, err = look(quiet{sink}); err != nil {
+	if b.looker, err = look(lookerSink{b}); err != nil {
+		b.jobs.end()
 		return nil, err
 	}
-	b.jobs.start()
 	return b, nil
 }
 
-// quiet passes the answers of the looker, and keeps its events: the states of its ranks are not
-// those of the session.
-type quiet struct{ backend.Sink }
+// lookerSink is what the looker reports to. Its methods do not block.
+type lookerSink struct{ b *Backend }
 
-func (quiet) Event(...protocol.Group) {}
+// Event implements backend.Sink. Only ends count: the states of the looker's ranks are not those of
+// the session.
+func (s lookerSink) Event(groups ...protocol.Group) {
+	for _, g := range groups {
+		if g.Kind == protocol.KindExited || g.Kind == protocol.KindSignalled {
+			s.b.jobs.add(func() { s.b.ended(g) })
+		}
+	}
+}
 
-// hidden are the answers of the looker to our attach.
-func (q quiet) Reply(id protocol.RequestID, groups ...protocol.Group) {
-	if id < ours {
-		q.Sink.Reply(id, groups...)
+// Reply implements backend.Sink. The answers to our attach are hidden.
+func (s lookerSink) Reply(id protocol.RequestID, groups ...protocol.Group) {
+	if id >= ours {
+		return
+	}
+	for i := range groups {
+		groups[i] = hinted(groups[i], "backtrace has gdb try")
+	}
+	s.b.sink.Reply(id, groups...)
+}
+
+// hinted returns a group with a hint of what the other back end may do, if an engine has failed.
+func hinted(g protocol.Group, hint string) protocol.Group {
+	var f protocol.Fault
+	if g.Kind == protocol.KindFault && json.Unmarshal(g.Body, &f) == nil && f.Kind != protocol.FaultState && f.Hint == "" {
+		f.Hint = hint
+		g.Body = canonical.JSON(f)
+	}
+	return g
+}
+
+// ended reports the end of watched ranks. The debugger reports that of ranks that it has; of one
+// that it is attaching to, it is reported when that has failed.
+func (b *Backend) ended(g protocol.Group) {
+	for r := range g.Ranks.All() {
+		w := b.ranks[r]
+		if w == nil || w.taken || w.state.IsOver() {
+			continue
+		}
+		if w.attach != 0 {
+			w.end = &g
+			continue
+		}
+		b.over(r, g)
+	}
+}
+
+// over reports the end of one watched rank.
+func (b *Backend) over(r rank.ID, g protocol.Group) {
+	w := b.ranks[r]
+	w.state, _ = w.state.After(g.Kind)
+	if part, ok := g.Narrow(rank.Range(r, r)); ok {
+		b.sink.Event(part)
 	}
 }
 
@@ -84,11 +131,11 @@ func (b *Backend) Attach(id protocol.RequestID, targets []backend.Target, stopAt
 				held = append(held, t)
 				continue
 			}
-			b.ranks[t.Rank] = &watched{target: t}
-			b.looker.Attach(ours, []backend.Target{t}, "", 0)
+			b.ranks[t.Rank] = &watched{target: t, state: backend.Running}
 			one := rank.Range(t.Rank, t.Rank)
 			b.sink.Reply(id, protocol.Group{Kind: protocol.KindResult, Ranks: one, Body: []byte("{}")})
 			b.sink.Event(protocol.Group{Kind: protocol.KindWatched, Ranks: one, Body: []byte("{}")})
+			b.looker.Attach(ours, []backend.Target{t}, "", 0)
 		}
 		if len(held) > 0 && b.need(id, "attach", ranksOf(held)) {
 			b.debugger.Attach(id, held, stopAt, wait)
@@ -133,8 +180,8 @@ func (b *Backend) do(q backend.Request) {
 		switch {
 		case w == nil || w.taken:
 			pass = pass.Union(one)
-		case w.over:
-			f := backend.Detached.Refuse(protocol.NeedAlive)
+		case w.state.IsOver():
+			f := w.state.Refuse(protocol.NeedAlive)
 			f.Op = q.Command.Name
 			b.fail(q.ID, one, f)
 		case w.attach != 0:
@@ -180,14 +227,38 @@ func (b *Backend) pass(q backend.Request, ranks rank.Set) {
 // leave ends the watching of ranks.
 func (b *Backend) leave(id protocol.RequestID, ranks rank.Set) {
 	for r := range ranks.All() {
-		b.ranks[r].over = true
+		b.ranks[r].state = backend.Detached
 	}
 	b.sink.Event(protocol.Group{Kind: protocol.KindDetached, Ranks: ranks, Body: []byte("{}")})
 	b.sink.Reply(id, protocol.Group{Kind: protocol.KindResult, Ranks: ranks, Body: []byte("{}")})
 }
 
+// knower is a looker that knows of ends which it has not reported yet: the number of the process may
+// be that of another one by then.
+type knower interface{ Over(rank.ID) bool }
+
+// present returns the ranks that have not ended, and answers for the others.
+func (b *Backend) present(q backend.Request, ranks rank.Set) rank.Set {
+	k, ok := b.looker.(knower)
+	if !ok {
+		return ranks
+	}
+	for r := range ranks.All() {
+		if one := rank.Range(r, r); k.Over(r) {
+			f := backend.Exited.Refuse(protocol.NeedAlive)
+			f.Op = q.Command.Name
+			b.fail(q.ID, one, f)
+			ranks = ranks.Minus(one)
+		}
+	}
+	return ranks
+}
+
 // take has the debugger attach to watched ranks. The request is carried out when they have stopped.
 func (b *Backend) take(q backend.Request, ranks rank.Set) {
+	if ranks = b.present(q, ranks); ranks.IsEmpty() {
+		return
+	}
 	if !b.need(q.ID, q.Command.Name, ranks) {
 		return
 	}
@@ -231,13 +302,16 @@ func (b *Backend) refused(id protocol.RequestID, g protocol.Group) {
 		w.attach, w.waiting = 0, nil
 		part, _ := g.Narrow(rank.Range(r, r))
 		for _, q := range waiting {
-			answer := part
+			answer := hinted(part, "stacks reads it without gdb")
 			var f protocol.Fault
-			if json.Unmarshal(g.Body, &f) == nil {
+			if json.Unmarshal(answer.Body, &f) == nil {
 				f.Op = q.Command.Name
 				answer.Body = canonical.JSON(f)
 			}
 			b.sink.Reply(q.ID, answer)
+		}
+		if w.end != nil {
+			b.over(r, *w.end)
 		}
 	}
 }
@@ -292,59 +366,4 @@ func (b *Backend) Close(ctx context.Context) error {
 	})
 	b.jobs.end()
 	return err
-}
-
-// jobs is a queue of functions that one goroutine calls in order. Adding never blocks: the debugger
-// reports more while the goroutine is in a call of it. It holds what a session has outstanding.
-type jobs struct {
-	mu     sync.Mutex
-	more   sync.Cond
-	list   []func()
-	closed bool
-	over   chan struct{} // closed when the goroutine has ended
-}
-
-func (j *jobs) start() {
-	j.more.L = &j.mu
-	j.over = make(chan struct{})
-	go func() {
-		defer close(j.over)
-		for do := j.next(); do != nil; do = j.next() {
-			do()
-		}
-	}()
-}
-
-// next waits for a function; nil: the queue is closed and empty.
-func (j *jobs) next() func() {
-	j.mu.Lock()
-	defer j.mu.Unlock()
-	for len(j.list) == 0 && !j.closed {
-		j.more.Wait()
-	}
-	if len(j.list) == 0 {
-		return nil
-	}
-	do := j.list[0]
-	j.list = j.list[1:]
-	return do
-}
-
-// add adds a function; after end it does nothing.
-func (j *jobs) add(do func()) {
-	j.mu.Lock()
-	defer j.mu.Unlock()
-	if !j.closed {
-		j.list = append(j.list, do)
-		j.more.Signal()
-	}
-}
-
-// end lets the goroutine carry out what is in the queue, and waits for it.
-func (j *jobs) end() {
-	j.mu.Lock()
-	j.closed = true
-	j.more.Signal()
-	j.mu.Unlock()
-	<-j.over
 }

@@ -14,6 +14,7 @@ import (
 	"go.uber.org/goleak"
 
 	"sdm/backend"
+	"sdm/backend/backendtest"
 	"sdm/backend/sim"
 	"sdm/protocol"
 	"sdm/protocol/rank"
@@ -145,6 +146,133 @@ func (refusing) Close(context.Context) error  { return nil }
 
 func (x refusing) Attach(id protocol.RequestID, targets []backend.Target, _ string, _ time.Duration) {
 	x.Reply(id, protocol.Group{Kind: protocol.KindFault, Ranks: ranksOf(targets), Body: []byte(`{"kind":"launch","op":"attach","message":"not permitted"}`)})
+}
+
+// fading is a looker whose rank 1 ends, which it knows before it tells, and that cannot read rank 2.
+type fading struct {
+	backend.Backend
+	sink backend.Sink
+}
+
+func (fading) Over(r rank.ID) bool { return r == 1 }
+
+func (x fading) end() {
+	x.sink.Event(protocol.Group{Kind: protocol.KindExited, Ranks: rank.Of(1), Body: []byte(`{"unknown":true}`)})
+}
+
+func (x fading) Do(q backend.Request) {
+	x.sink.Reply(q.ID, protocol.Group{Kind: protocol.KindFault, Ranks: q.Ranks, Body: []byte(`{"kind":"gdb","op":"stacks","message":"unreadable"}`)})
+}
+
+func watchFading(t *testing.T, debug Open) (*Backend, *record, fading) {
+	t.Helper()
+	var looker fading
+	r := &record{}
+	b, err := New(func(k backend.Sink) (backend.Backend, error) {
+		inner, err := simulated(k)
+		looker = fading{inner, k}
+		return looker, err
+	}, debug, r)
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { _ = b.Close(t.Context()) })
+	b.Attach(1, []backend.Target{{Rank: 1, Size: 4, PID: 101}, {Rank: 2, Size: 4, PID: 102}}, "", 0)
+	r.take(t, 4)
+	return b, r, looker
+}
+
+func TestEndOfAWatchedRank(t *testing.T) {
+	b, r, looker := watchFading(t, simulated)
+	b.Do(request(2, rank.Range(1, 2), "print", protocol.Args{Expr: "rank"}))
+	ended := backend.Exited.Refuse(protocol.NeedAlive).Message
+	r.expect(t, "reply 2 error 1 print: "+ended, "event stopped 2", "reply 2 reply 2")
+	looker.end()
+	looker.end()
+	r.expect(t, "event exited 1")
+	b.Do(request(3, rank.Of(1), "stacks", protocol.Args{}))
+	r.expect(t, "reply 3 error 1 stacks: "+ended)
+}
+
+// An end that is noticed while the debugger attaches is told when the debugger has failed.
+func TestEndDuringTheAttach(t *testing.T) {
+	var debugger refusing
+	b, r, looker := watchFading(t, func(k backend.Sink) (backend.Backend, error) {
+		debugger = refusing{k}
+		return waiting{refusing: debugger}, nil
+	})
+	b.Do(request(2, rank.Of(2), "print", protocol.Args{Expr: "rank"}))
+	b.Do(request(3, rank.Of(2), "print", protocol.Args{Expr: "rank"}))
+	looker.sink.Event(protocol.Group{Kind: protocol.KindExited, Ranks: rank.Of(2), Body: []byte(`{"unknown":true}`)})
+	looker.end() // follows it
+	r.expect(t, "event exited 1")
+	debugger.Attach(ours+1, []backend.Target{{Rank: 2}}, "", 0)
+	r.expect(t, "reply 2 error 2 print: not permitted", "reply 3 error 2 print: not permitted", "event exited 2")
+}
+
+// waiting is a debugger that does not answer to an attach.
+type waiting struct{ refusing }
+
+func (waiting) Attach(protocol.RequestID, []backend.Target, string, time.Duration) {}
+
+// What one of the two cannot do, the other one may.
+func TestHints(t *testing.T) {
+	var hints []string
+	told := make(chan bool, 2)
+	sink := hinting{func(hint string) { hints = append(hints, hint); told <- true }}
+	b, err := New(func(k backend.Sink) (backend.Backend, error) {
+		inner, err := simulated(k)
+		return fading{inner, k}, err
+	}, func(k backend.Sink) (backend.Backend, error) { return refusing{k}, nil }, sink)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer b.Close(t.Context())
+	b.Attach(1, []backend.Target{{Rank: 2, Size: 4, PID: 102}}, "", 0)
+	for id, name := range []string{"stacks", "print"} {
+		b.Do(request(protocol.RequestID(id+2), rank.Of(2), name, protocol.Args{Expr: "rank"}))
+		<-told
+	}
+	if want := []string{"backtrace has gdb try", "stacks reads it without gdb"}; !slices.Equal(hints, want) {
+		t.Errorf("%q, want %q", hints, want)
+	}
+}
+
+// hinting is a sink that is interested in hints.
+type hinting struct{ add func(string) }
+
+func (hinting) Event(...protocol.Group) {}
+
+func (x hinting) Reply(_ protocol.RequestID, groups ...protocol.Group) {
+	for _, g := range groups {
+		var f protocol.Fault
+		if g.Kind == protocol.KindFault && json.Unmarshal(g.Body, &f) == nil {
+			x.add(f.Hint)
+		}
+	}
+}
+
+// An attach stops a rank, so that there is nothing left to be done for an interrupt.
+func TestInterruptOfAWatchedRank(t *testing.T) {
+	b, r := watchFour(t, simulated)
+	b.Do(request(2, rank.Of(0), "interrupt", protocol.Args{}))
+	r.expect(t, "event stopped 0", "reply 2 reply 0")
+}
+
+// Ranks that are held from the start have a debugger at once: all that a debugger passes is passed.
+func TestConformance(t *testing.T) {
+	backendtest.Run(t, backendtest.Subject{
+		Open: func(t *testing.T, s backendtest.Setup, sink backend.Sink) backendtest.Opened {
+			open := func(k backend.Sink) (backend.Backend, error) {
+				return sim.New(sim.Config{Size: s.Ranks, Loop: s.Loop}, k), nil
+			}
+			b, err := New(open, open, sink)
+			if err != nil {
+				t.Fatal(err)
+			}
+			return backendtest.Opened{Backend: b, Hold: func(r rank.ID) backend.Target { return backend.Target{Rank: r, Held: true} }}
+		},
+	})
 }
 
 func TestNoDebugger(t *testing.T) {

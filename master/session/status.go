@@ -75,6 +75,9 @@ func statusAfter(g protocol.Group) (Status, bool) {
 	case protocol.KindExited, protocol.KindSignalled:
 		var x protocol.Exit
 		_ = json.Unmarshal(g.Body, &x) // as above
+		if x.Unknown {
+			return Status{State: Exited}, true
+		}
 		if g.Kind == protocol.KindExited {
 			return Status{State: Exited, Code: &x.Code}, true
 		}

@@ -17,26 +17,23 @@ import (
 // Handle stands for one process, also after its number is used again. Several goroutines may use it.
 type Handle struct {
 	pid    int
-	start  uint64   // in ticks since the boot
 	file   *os.File // pidfd; nil: the kernel has none
+	start  uint64   // without it: when the process has started, in ticks since the boot
 	closed chan struct{}
 	once   sync.Once
 }
 
 // OpenProcess returns a handle of a process, to be closed; fs.ErrNotExist: it has ended.
 func OpenProcess(pid int) (*Handle, error) {
-	start, alive := startOf(pid)
-	if !alive {
-		return nil, fs.ErrNotExist
-	}
-	h := &Handle{pid: pid, start: start, closed: make(chan struct{})}
-	fd, err := unix.PidfdOpen(pid, 0)
-	if err == nil && unix.SetNonblock(fd, true) == nil { // so that Wait takes no thread
+	h := &Handle{pid: pid, closed: make(chan struct{})}
+	alive := true
+	if fd, err := unix.PidfdOpen(pid, 0); err == nil {
+		_ = unix.SetNonblock(fd, true) // so that Wait takes no thread; else it takes one
 		h.file = os.NewFile(uintptr(fd), "pidfd")
-	} else if err == nil {
-		unix.Close(fd)
+	} else {
+		h.start, alive = startOf(pid)
 	}
-	if again, alive := startOf(pid); !alive || again != start {
+	if !alive || h.file != nil && h.Over() {
 		h.Close()
 		return nil, fs.ErrNotExist
 	}

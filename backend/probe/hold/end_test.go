@@ -38,6 +38,7 @@ func TestEnd(t *testing.T) {
 			case poll && h.file != nil:
 				h.file.Close()
 				h.file = nil
+				h.start, _ = startOf(cat.Process.Pid)
 			case h.file == nil:
 				t.Skip("the kernel has no pidfd")
 			}

@@ -63,9 +63,10 @@ func (f *front) ended() rank.Set {
 	return f.states.Ended()
 }
 
-// awaitStopped waits until all ranks of a set have stopped or ended.
+// awaitStopped waits until all ranks of a set have stopped or ended, or are watched. Eclipse shows watched
+// ranks as running, which they do: it takes ranks for running until it is told of a stop.
 func (f *front) awaitStopped(ctx context.Context, ranks rank.Set) {
-	f.awaitStates(ctx, func(s *session.States) bool { return s.NoneRuns(ranks) })
+	f.awaitStates(ctx, func(s *session.States) bool { return s.NoneRuns(ranks.Minus(s.In(session.Watched))) })
 }
 
 // awaitEnd waits until all ranks of a set have ended. Their output has been received then.

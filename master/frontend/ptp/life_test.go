@@ -17,9 +17,19 @@ import (
 // started serves a session of four ranks after START SESSION. Its calls play the scenes.
 func started(t *testing.T, scenes ...sessiontest.Scene) *served {
 	t.Helper()
+	return startedWith(t, ofAll(protocol.KindStopped, `{"reason":"entry"}`), scenes...)
+}
+
+// ofAll is an event of all ranks.
+func ofAll(k protocol.Kind, body string) session.Event {
+	return session.NewEvent(protocol.Group{Kind: k, Ranks: rank.Range(0, 3), Body: []byte(body)})
+}
+
+// startedWith serves a session whose ranks begin with an event.
+func startedWith(t *testing.T, held session.Event, scenes ...sessiontest.Scene) *served {
+	t.Helper()
 	all := rank.Range(0, 3)
 	launched := session.Event{Name: "reply", Group: protocol.Group{Kind: protocol.KindResult, Ranks: all, Body: []byte("{}")}}
-	held := session.Event{Name: "stopped", Group: protocol.Group{Kind: protocol.KindStopped, Ranks: all, Body: []byte(`{"reason":"entry"}`)}}
 	tape := sessiontest.NewTape(append([]sessiontest.Scene{{Events: []session.Event{launched, held}}}, scenes...)...)
 	t.Cleanup(func() { tape.Close(context.Background()) })
 	s := serve(t, 4, func(context.Context) (session.Session, session.Report, error) {
@@ -35,6 +45,30 @@ func (s *served) hears(want string) {
 	if got := s.next().String(); got != want {
 		s.t.Fatalf("heard %s, want %s", got, want)
 	}
+}
+
+// Watched ranks count as running for Eclipse: no SUSPEND follows the OK to START SESSION. The stop that
+// a debugger brings about for a GO is not reported, for they run on; that for a query is.
+func TestWatchedRanks(t *testing.T) {
+	reply, attached := ofAll(protocol.KindResult, "{}"), ofAll(protocol.KindStopped, `{"reason":"attached"}`)
+	running := ofAll(protocol.KindRunning, "{}")
+	scene := func(events ...session.Event) sessiontest.Scene { return sessiontest.Scene{Events: events} }
+	s := startedWith(t, ofAll(protocol.KindWatched, "{}"), scene(attached, running, reply), scene(reply))
+	s.send(ptp.Go, "4:0f")
+	s.hears(`111 0 ["4:0f"]`)
+	s.send(ptp.SetFrame, "4:0f", "0")
+	s.hears(`111 0 ["4:0f"]`)
+	s.send(ptp.Quit)
+	s.ends(nil)
+
+	s = startedWith(t, ofAll(protocol.KindWatched, "{}"), scene(attached, reply), scene(reply), scene(reply), scene(reply))
+	s.send(ptp.SetFrame, "4:0f", "0")
+	s.hears(`111 0 ["4:0f"]`)
+	if p := s.next(); p.ID != ptp.EventSuspend || p.Args[0] != "4:0f" {
+		t.Errorf("heard %v, want a suspend", p)
+	}
+	s.send(ptp.Quit)
+	s.ends(nil)
 }
 
 // Between Eclipse's commands 8 and 9 output is held, and answers are not.

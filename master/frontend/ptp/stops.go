@@ -25,6 +25,12 @@ func (f *front) stopped(ctx context.Context, g protocol.Group) {
 	if stop.Reason == "entry" {
 		return
 	}
+	if stop.Reason == "attached" { // a GO or STEP of watched ranks has brought it about
+		var some bool
+		if g, some = g.Narrow(g.Ranks.Minus(f.held.moved)); !some {
+			return
+		}
+	}
 	f.mu.Lock()
 	all := f.states.NoneRuns(f.held.moved)
 	f.mu.Unlock()

@@ -56,6 +56,8 @@ func (w *Writer) eventAnswer(g protocol.Group) (answer, bool) {
 
 func exit(e protocol.Exit) string {
 	switch {
+	case e.Unknown:
+		return "ended; only its parent knows its exit status"
 	case e.Signal != "":
 		return "Program terminated with signal " + signal(e.Signal, e.Meaning)
 	case e.Code == 0:
