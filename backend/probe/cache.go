@@ -30,7 +30,9 @@ func newCache() *cache { return &cache{images: map[string]*shared{}, processes: 
 // shared is an image, whichever process it was read from.
 type shared struct {
 	pages
-	table     *cfi.Table // nil: none
+	table     *cfi.Table   // in memory, with an index; nil: none
+	further   []*cfi.Table // that only sections of the file tell of
+	looked    bool         // for further
 	symbols   *image.Symbols
 	named     bool // symbols have been read, or cannot be
 	lines     *image.Lines

@@ -34,8 +34,12 @@ func (p *process) frames(t *snapshot.Thread, v view) []stack.Frame {
 	if v.by != "address" {
 		levels = namedLeaf(levels)
 	}
+	cut := t.Stack.Cut != ""
+	if n := len(levels); cut && n > 1 && slices.Contains(roots, levels[n-2].Func) {
+		levels, cut = levels[:n-1], false
+	}
 	levels, root, whole := trimmed(levels)
-	if t.Stack.Cut != "" && !whole {
+	if cut && !whole {
 		return outward(levels)
 	}
 	if started := levels[:root]; root > 0 && root < len(levels) && !v.all && !slices.ContainsFunc(started, p.ofUser) {
@@ -105,6 +109,9 @@ func shortened(frames []splice.Frame) []splice.Frame {
 func (p *process) ofUser(l level) bool {
 	return l.python || p.objects.OfUser(l.Func, l.library, l.debugged)
 }
+
+// roots are functions that nothing calls: of contexts and threads, and of programs with musl.
+var roots = []string{"__start_context", "__clone", "clone", "clone3", "_start", "_start_c"}
 
 // outward returns frames, outermost first.
 func outward(levels []level) []stack.Frame {

@@ -3,6 +3,7 @@ package probe
 import (
 	"bufio"
 	"bytes"
+	"errors"
 	"fmt"
 	"math/rand/v2"
 	"os"
@@ -70,7 +71,15 @@ func start(t *testing.T, flags ...string) target {
 }
 
 // run starts a program and returns when it has written r.
-func run(t *testing.T, path string, environment ...string) target {
+func run(t *testing.T, path string, args ...string) target {
+	t.Helper()
+	p := target{Cmd: exec.Command(path, args...)}
+	p.start(t)
+	return p
+}
+
+// runIn is run with more variables in the environment.
+func runIn(t *testing.T, path string, environment ...string) target {
 	t.Helper()
 	p := target{Cmd: exec.Command(path)}
 	p.Env = append(os.Environ(), environment...)
@@ -206,15 +215,46 @@ func TestStacksAsGDBShowsThem(t *testing.T) {
 	}
 }
 
-func TestDeletedProgram(t *testing.T) {
-	p := start(t, "-O2")
-	before := functions(newCache().take([]int{p.Process.Pid}, view{"function", true})[0])
-	if err := os.Remove(p.Path); err != nil {
-		t.Fatal(err)
+// replace puts another program where one was.
+func replace(path string) error {
+	other, err := os.ReadFile("/bin/true")
+	if err != nil {
+		return err
 	}
-	after := functions(newCache().take([]int{p.Process.Pid}, view{"function", true})[0])
-	if len(before) != 2 || !slices.Equal(before, after) || !strings.Contains(before[0], "main deep deep deep deep ") {
-		t.Errorf("before\n%s\nafter\n%s", strings.Join(before, "\n"), strings.Join(after, "\n"))
+	return errors.Join(os.WriteFile(path+".new", other, 0o700), os.Rename(path+".new", path))
+}
+
+// TestOtherMounts checks that a process is named whose program is in a file system that only it sees.
+func TestOtherMounts(t *testing.T) {
+	if os.Geteuid() != 0 {
+		t.Skip("mounts need root")
+	}
+	path := build(t, []string{"gcc"}, "c", source, "-O2", "-pthread")
+	p := target{Cmd: exec.Command("unshare", "--mount", "--propagation", "private", "sh", "-c",
+		`mkdir "$0.d" && cp "$0" "$0.x" && mount -t tmpfs none "$0.d" && mv "$0.x" "$0.d/hidden" && exec "$0.d/hidden"`, path)}
+	p.start(t)
+	p.stands(t, "function", func(all []string) bool {
+		return len(all) == 2 && strings.HasPrefix(all[0], "main deep deep deep deep ") && in("poll")(all[0])
+	})
+}
+
+// TestFilesThatAreGone checks that a process is named whose program is not where it was, or never was for us.
+func TestFilesThatAreGone(t *testing.T) {
+	for name, deed := range map[string]func(path string) error{
+		"deleted":  os.Remove,
+		"replaced": replace,
+	} {
+		t.Run(name, func(t *testing.T) {
+			p := start(t, "-O2")
+			before := functions(newCache().take([]int{p.Process.Pid}, view{"function", true})[0])
+			if err := deed(p.Path); err != nil {
+				t.Fatal(err)
+			}
+			after := functions(newCache().take([]int{p.Process.Pid}, view{"function", true})[0])
+			if len(before) != 2 || !slices.Equal(before, after) || !strings.Contains(before[0], "main deep deep deep deep ") {
+				t.Errorf("before\n%s\nafter\n%s", strings.Join(before, "\n"), strings.Join(after, "\n"))
+			}
+		})
 	}
 }
 

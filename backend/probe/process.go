@@ -10,10 +10,10 @@ import (
 	"strings"
 
 	"sdm/backend"
-	"sdm/backend/probe/cfi"
 	"sdm/backend/probe/hold"
 	"sdm/backend/probe/image"
 	"sdm/backend/probe/snapshot"
+	"sdm/backend/probe/unwind"
 	"sdm/protocol/digest"
 	"sdm/protocol/wait"
 )
@@ -138,14 +138,14 @@ func (p *process) module(addr uint64) int {
 }
 
 // Find implements unwind.Code.
-func (p *process) Find(pc uint64) (table *cfi.Table, bias uint64, name string) {
+func (p *process) Find(pc uint64) (tables unwind.Tables, bias uint64, name string) {
 	i := p.module(pc)
 	if i < 0 {
 		return nil, 0, ""
 	}
 	m, s := &p.modules[i], p.images[i]
 	s.from, s.bias = hold.Memory(p.pid), m.Bias
-	return s.table, m.Bias, m.Name()
+	return placedTables{p, i}, m.Bias, m.Name()
 }
 
 // Executable implements unwind.Code.

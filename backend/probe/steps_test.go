@@ -43,7 +43,7 @@ type stepCounts struct {
 func stepOver(t *testing.T, path string, n int, environment ...string) stepCounts {
 	t.Helper()
 	runtime.LockOSThread() // a process has one tracer; the thread ends with the test
-	p := run(t, path, environment...)
+	p := runIn(t, path, environment...)
 	s := &stepper{pid: p.Process.Pid, code: map[uint64]*amd64.Inst{}}
 	if err := syscall.PtraceAttach(s.pid); err != nil || !s.stopped() {
 		t.Fatal(err)

@@ -8,8 +8,8 @@ import (
 	"testing"
 )
 
-// everyStep makes tests compare each instant, and more processors.
-var everyStep = flag.Bool("steps", false, "compare stacks after each instruction, with the kernels of all processors")
+// thorough makes tests compare more.
+var thorough = flag.Bool("thorough", false, "compare stacks after each instruction, with the kernels of more processors, and more kinds of programs")
 
 // libraryCalls is a program whose instructions are stepped over: calls through stubs of the linker, which are
 // bound at the first call, callbacks, variables of any length, aligned stacks, jump tables.
@@ -116,7 +116,7 @@ func TestEachInstruction(t *testing.T) {
 		{name: "musl", text: libraryCalls, compiler: "musl-gcc", flags: []string{"-O2"}, every: 3, least: 980},
 		kernels("Haswell", "13"),
 	}
-	if *everyStep {
+	if *thorough {
 		for _, core := range []string{"Zen", "SkylakeX", "Sandybridge", "Barcelona", "Nehalem", "Prescott"} {
 			all = append(all, kernels(core, "37"))
 		}
@@ -163,7 +163,7 @@ func (c *stepped) build(t *testing.T) string {
 			t.Fatalf("%v: %s", err, out)
 		}
 	}
-	if *everyStep {
+	if *thorough {
 		c.every = 1
 	}
 	return path

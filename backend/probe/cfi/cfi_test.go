@@ -96,13 +96,41 @@ func TestCaller(t *testing.T) {
 	}
 }
 
+// debugEntries is entries as a .debug_frame.
+func debugEntries() []byte {
+	le := binary.LittleEndian
+	cie := append(le.AppendUint32(nil, 1<<32-1), 4, 0, 8, 0, 1, 0x78, 16, 0x0c, 7, 8, 0x90, 1)
+	fde := le.AppendUint64(le.AppendUint64(le.AppendUint32(nil, 0), 0x1000), 0x10)
+	fde = append(fde, 0x41, 0x0e, 16, 0x86, 2, 0x43, 0x0d, 6)
+	gone := le.AppendUint64(le.AppendUint64(le.AppendUint32(nil, 0), 0), 0x10)
+	var b []byte
+	for _, e := range [][]byte{cie, gone, fde} {
+		b = append(le.AppendUint32(b, uint32(len(e))), e...)
+	}
+	return b
+}
+
+func TestDebugFrame(t *testing.T) {
+	table := Debug(debugEntries())
+	row, err := table.Find(0x1004)
+	if err != nil || row.First() != 0x1000 || row.base != 6 || row.cfa.offset != 16 || row.ra != 16 {
+		t.Errorf("%+v, %v", row, err)
+	}
+	for _, pc := range []uint64{4, 0xfff, 0x1010} {
+		if _, err := table.Find(pc); err != ErrNone {
+			t.Errorf("%#x: %v", pc, err)
+		}
+	}
+}
+
 // FuzzTable reads hostile tables: each call ends, without a crash.
 func FuzzTable(f *testing.F) {
 	f.Add(entries(), uint64(0x1004))
+	f.Add(debugEntries(), uint64(0x1004))
 	f.Add(append([]byte{1, 0x1b, 0x03, 0x3b, 8, 0, 0, 0, 1, 0, 0, 0, 0, 0, 0, 0, 20, 0, 0, 0}, entries()...), uint64(0x1004))
 	f.Fuzz(func(t *testing.T, b []byte, pc uint64) {
 		mem := memory{at: 0x8000, b: b}
-		tables := []*Table{Walked(mem, 0x8000)}
+		tables := []*Table{Walked(mem, 0x8000), Debug(b)}
 		if indexed, err := NewTable(mem, 0x8000); err == nil {
 			tables = append(tables, indexed)
 		}

@@ -20,7 +20,7 @@ func (t *Table) common(at uint64) (*common, error) {
 	if err != nil {
 		return nil, err
 	}
-	if r.unsigned(4) != 0 {
+	if _, ok := t.commonOf(r); ok || r.bad {
 		return nil, errDamaged
 	}
 	return parseCommon(r)

@@ -1,9 +1,11 @@
-// The sorted index, and the entries of .eh_frame.
+// The sorted index, and the entries of .eh_frame and .debug_frame.
 
 package cfi
 
 import (
+	"cmp"
 	"encoding/binary"
+	"slices"
 	"sort"
 )
 
@@ -17,11 +19,16 @@ const (
 // those that Memory has. Several goroutines may use it if they may use Memory.
 type Table struct {
 	mem     Memory
-	header  uint64 // address of .eh_frame_hdr
-	entries uint64 // address of .eh_frame
-	index   uint64 // address of the index
-	count   int    // of its entries; 0: there is none
+	header  uint64  // address of .eh_frame_hdr
+	entries uint64  // address of .eh_frame
+	index   uint64  // address of the index
+	count   int     // of its entries; 0: there is none
+	debug   bool    // it is a .debug_frame (DWARF 5, section 6.4.1), by offsets in it
+	starts  []start // where there is no index
 }
+
+// start is where an entry and its code begin.
+type start struct{ code, entry uint64 }
 
 // NewTable returns the table whose .eh_frame_hdr (program header PT_GNU_EH_FRAME) is at an address.
 func NewTable(mem Memory, header uint64) (*Table, error) {
@@ -42,16 +49,45 @@ func NewTable(mem Memory, header uint64) (*Table, error) {
 		}
 	}
 	t.index = header + uint64(r.pos)
+	if t.count == 0 {
+		t.readStarts()
+	}
 	return t, nil
 }
 
-// Walked returns the table of an .eh_frame without an index.
-func Walked(mem Memory, entries uint64) *Table { return &Table{mem: mem, entries: entries} }
+// Walked returns the table of an .eh_frame without an index, which is read as a whole.
+func Walked(mem Memory, entries uint64) *Table {
+	t := &Table{mem: mem, entries: entries}
+	t.readStarts()
+	return t
+}
+
+// Debug returns the table of a section .debug_frame.
+func Debug(section []byte) *Table {
+	t := &Table{mem: contents(section), debug: true}
+	t.readStarts()
+	return t
+}
+
+// contents is Memory by the offset in bytes.
+type contents []byte
+
+func (c contents) Read(addr uint64, b []byte) bool {
+	if addr > uint64(len(c)) || uint64(len(b)) > uint64(len(c))-addr {
+		return false
+	}
+	copy(b, c[addr:])
+	return true
+}
 
 // Find returns the row for an address; ErrNone if there is none.
 func (t *Table) Find(pc uint64) (*Row, error) {
 	if t.count == 0 {
-		return t.walk(pc)
+		i := sort.Search(len(t.starts), func(i int) bool { return t.starts[i].code > pc })
+		if i == 0 {
+			return nil, ErrNone
+		}
+		return t.row(t.starts[i-1].entry, pc)
 	}
 	i := sort.Search(t.count, func(i int) bool { return int64(t.relative(i, 0)) > int64(pc-t.header) })
 	if i == 0 {
@@ -70,23 +106,42 @@ func (t *Table) relative(i int, at uint64) uint64 {
 	return uint64(int64(int32(binary.LittleEndian.Uint32(b[:]))))
 }
 
-// walk looks at each entry.
-func (t *Table) walk(pc uint64) (*Row, error) {
-	at := t.entries
-	for range mostEntries {
-		e, next, err := t.entry(at)
+// readStarts looks at each entry. Entries of one common information entry follow one another.
+func (t *Table) readStarts() {
+	var last uint64
+	var c *common
+	for at, n := t.entries, 0; n < mostEntries; n++ {
+		r, next, err := t.entry(at)
 		if err != nil {
-			return nil, ErrNone
+			break
 		}
-		if e.unsigned(4) != 0 {
-			if row, err := t.row(at, pc); err == nil {
-				return row, nil
+		if from, ok := t.commonOf(r); ok {
+			if c == nil || from != last {
+				c, err = t.common(from)
+				last = from
+			}
+			if err == nil && c != nil {
+				if code := r.pointer(c.encoding, 0); !r.bad && code != 0 { // 0: the linker has removed the code
+					t.starts = append(t.starts, start{code, at})
+				}
 			}
 		}
 		at = next
 	}
-	return nil, ErrNone
+	slices.SortStableFunc(t.starts, func(a, b start) int { return cmp.Compare(a.code, b.code) })
 }
+
+// commonOf reads which common information entry an entry has; ok is false if it is one itself.
+func (t *Table) commonOf(r *reader) (at uint64, ok bool) {
+	id := r.unsigned(4)
+	if t.debug {
+		return id, id != idCommon
+	}
+	return r.at - id, id != 0 && id <= r.at
+}
+
+// idCommon marks a common information entry in a .debug_frame.
+const idCommon = 1<<32 - 1
 
 // entry returns a reader of the entry at an address, behind its length, and the address of the next.
 func (t *Table) entry(at uint64) (r *reader, next uint64, err error) {
@@ -111,11 +166,11 @@ func (t *Table) row(at, pc uint64) (*Row, error) {
 	if err != nil {
 		return nil, err
 	}
-	back := r.unsigned(4)
-	if back == 0 || back > r.at {
+	from, ok := t.commonOf(r)
+	if !ok {
 		return nil, errDamaged
 	}
-	c, err := t.common(r.at - back)
+	c, err := t.common(from)
 	if err != nil {
 		return nil, err
 	}

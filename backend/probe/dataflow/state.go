@@ -192,7 +192,7 @@ func (a *analysis) escape(slot Slot) {
 // saved. at is the instruction that lets them.
 func (a *analysis) clobber(s *State, at uint64) {
 	for slot, v := range s.Slots {
-		if a.escaped.has(slot, v.Size) && !(slot.Base == nil && slot.Offset < 0 && v.isSaved()) {
+		if a.escaped.has(slot, v.Size) && !(slot.Base == nil && slot.Offset < 0 && v.isSaved()) && !(a.partial && v.isOfEntry(slot)) {
 			v.Value = a.get(Value{Kind: Unknown, A: slot.Base, N: slot.Offset, from: origin{overwritten, at, inSlot}})
 			s.Slots[slot] = v
 		}
@@ -201,6 +201,12 @@ func (a *analysis) clobber(s *State, at uint64) {
 
 func (v Stored) isSaved() bool {
 	return v.Value.Kind == Entry && amd64.Saved(int(v.Value.N))
+}
+
+// isOfEntry reports whether a slot of an aligned stack has what compilers save there at entry: registers, and
+// the canonical frame address, by which the aligned stack is left.
+func (v Stored) isOfEntry(slot Slot) bool {
+	return slot.Base != nil && (v.isSaved() || v.Value.Kind == Frame && v.Value.N == 0)
 }
 
 // escapes are the offsets, by base, whose addresses were taken.

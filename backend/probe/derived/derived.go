@@ -112,27 +112,44 @@ func (k key) row(first, end uint64) *cfi.Row {
 }
 
 // frameOf returns where the canonical frame address is: the stack pointer or another register that a
-// callee would preserve, or a slot beside an aligned stack pointer.
+// callee would preserve, or a slot beside one that was aligned.
 func frameOf(s *dataflow.State) cfi.Place {
-	for _, r := range append([]int{amd64.RSP}, savedRegisters[:]...) {
+	for _, r := range anchors {
 		if v := s.Registers[r]; v.Kind == dataflow.Frame {
 			return cfi.Place{Register: amd64.DWARF(r), Offset: -v.N}
 		}
 	}
-	sp, ok := dataflow.SlotOf(s.Registers[amd64.RSP])
 	best := cfi.Place{Register: cfi.Lost}
-	if !ok {
-		return best
-	}
 	for slot, v := range s.Slots {
-		if slot.Base == sp.Base && v.Size == 8 && v.Value.Kind == dataflow.Frame && slot.Offset >= sp.Offset {
-			p := cfi.Place{Register: amd64.DWARF(amd64.RSP), Offset: slot.Offset - sp.Offset, Stored: true, Add: -v.Value.N}
-			if best.Register == cfi.Lost || p.Offset < best.Offset {
-				best = p
-			}
+		if v.Size != 8 || v.Value.Kind != dataflow.Frame {
+			continue
+		}
+		if p := beside(s, slot); p.Register != cfi.Lost && (best.Register == cfi.Lost || before(p, best)) {
+			best = p
+			best.Add = -v.Value.N
 		}
 	}
 	return best
+}
+
+// anchors are registers beside which slots are found, the best first.
+var anchors = append([]int{amd64.RSP}, savedRegisters[:]...)
+
+// beside returns the place of a slot that is not relative to the canonical frame address, by a register that
+// points to the same part of the stack.
+func beside(s *dataflow.State, slot dataflow.Slot) cfi.Place {
+	for _, r := range anchors {
+		at, ok := dataflow.SlotOf(s.Registers[r])
+		if ok && slot.Base != nil && at.Base == slot.Base && (r != amd64.RSP || slot.Offset >= at.Offset) {
+			return cfi.Place{Register: amd64.DWARF(r), Offset: slot.Offset - at.Offset, Stored: true}
+		}
+	}
+	return cfi.Place{Register: cfi.Lost}
+}
+
+// before orders places: what was stored at entry is above variables.
+func before(a, b cfi.Place) bool {
+	return cmp.Or(cmp.Compare(a.Register, b.Register), cmp.Compare(b.Offset, a.Offset)) < 0
 }
 
 // savedPlace returns where the caller's value of a register is.
@@ -141,21 +158,16 @@ func savedPlace(s *dataflow.State, r int) cfi.Place {
 	if is(s.Registers[r]) {
 		return unchanged
 	}
-	sp, onStack := dataflow.SlotOf(s.Registers[amd64.RSP])
 	best := cfi.Place{Register: cfi.Lost}
 	for slot, v := range s.Slots {
-		var p cfi.Place
-		switch {
-		case !is(v.Value) || v.Size != 8:
-			continue
-		case slot.Base == nil:
-			p = cfi.Place{Register: cfi.CFA, Offset: slot.Offset, Stored: true}
-		case onStack && slot.Base == sp.Base && slot.Offset >= sp.Offset:
-			p = cfi.Place{Register: amd64.DWARF(amd64.RSP), Offset: slot.Offset - sp.Offset, Stored: true}
-		default:
+		if !is(v.Value) || v.Size != 8 {
 			continue
 		}
-		if best.Register == cfi.Lost || p.Offset > best.Offset {
+		p := cfi.Place{Register: cfi.CFA, Offset: slot.Offset, Stored: true}
+		if slot.Base != nil {
+			p = beside(s, slot)
+		}
+		if p.Register != cfi.Lost && (best.Register == cfi.Lost || before(p, best)) {
 			best = p
 		}
 	}

@@ -35,7 +35,7 @@ func (c code) Function(addr uint64) (first, end uint64, ok bool) {
 type stack [256]byte
 
 func (s *stack) Read(addr uint64, b []byte) bool {
-	if addr < 0x8000 || addr+uint64(len(b)) > 0x8000+uint64(len(s)) {
+	if addr < 0x8000 || addr > 0x8000+uint64(len(s)-len(b)) {
 		return false
 	}
 	copy(b, s[addr-0x8000:])
@@ -62,21 +62,22 @@ func assemble(t testing.TB, text string) code {
 }
 
 // TestRow checks where the caller's registers are at the instruction UD2 of a function. The stack pointer
-// is 0x8040 there, and rbx 0x8080.
+// is 0x8040 there, rbx 0x8080, and rbp 0x8068.
 func TestRow(t *testing.T) {
 	for _, c := range []struct {
 		name, text string
 		frame      uint64 // canonical frame address; 0: not known
-		rbp        uint64 // address of the caller's rbp; 1: it has not changed, 0: it is lost
+		rbp        uint64 // address of the caller's rbp; 0x8068: it has not changed, 0: it is lost
 	}{
-		{"entry", "ud2", 0x8048, 1},
+		{"entry", "ud2", 0x8048, 0x8068},
 		{"pushes", "push rbx; push rbp; sub rsp, 24; mov ebp, 1; ud2", 0x8070, 0x8058},
 		{"stores", "sub rsp, 40; mov [rsp+8], rbx; mov [rsp], rbp; xor ebp, ebp; ud2", 0x8070, 0x8040},
-		{"behind the end of a way", "push rbp; sub rsp, 16; test edi, edi; je 1f; add rsp, 16; pop rbp; ret; 1: ud2", 0x8060, 1},
-		{"before the end", "push rbp; sub rsp, 16; mov ebp, 3; add rsp, 16; pop rbp; ud2", 0x8048, 1},
+		{"behind the end of a way", "push rbp; sub rsp, 16; test edi, edi; je 1f; add rsp, 16; pop rbp; ret; 1: ud2", 0x8060, 0x8068},
+		{"before the end", "push rbp; sub rsp, 16; mov ebp, 3; add rsp, 16; pop rbp; ud2", 0x8048, 0x8068},
 		{"a loop", "push rbp; xor ebp, ebp; 1: inc ebp; dec edi; jne 1b; ud2", 0x8050, 0x8040},
 		{"aligned", "push rbx; mov rbx, rsp; sub rsp, 200; and rsp, -64; mov [rsp+8], rbp; mov ebp, 1; ud2", 0x8090, 0x8048},
 		{"aligned, pointer stored", "mov rax, rsp; sub rsp, 200; and rsp, -64; mov [rsp+16], rax; mov rax, 1; mov [rsp+8], rbp; mov ebp, 1; ud2", 0x90, 0x8048},
+		{"realigned as by gcc, and a variable", "lea r10, [rsp+8]; and rsp, -64; push [r10-8]; push rbp; mov rbp, rsp; push r10; sub rsp, rdi; mov rdi, rsp; call rax; ud2", 0x8060, 0x8068},
 		{"lost", "mov ebp, 1; ud2", 0x8048, 0},
 		{"variable", "sub rsp, rdi; ud2", 0, 0},
 		{"two depths", "test edi, edi; je 1f; push rax; 1: ud2", 0, 0},
@@ -97,7 +98,7 @@ func TestRow(t *testing.T) {
 			var regs cfi.Registers
 			regs.Set(7, 0x8040)
 			regs.Set(3, 0x8080)
-			regs.Set(6, 1)
+			regs.Set(6, 0x8068)
 			s := &stack{}
 			for at := uint64(0x8000); at+8 <= 0x8100; at += 8 {
 				binary.LittleEndian.PutUint64(s[at-0x8000:], at)

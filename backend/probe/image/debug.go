@@ -65,3 +65,42 @@ func (f *file) unpackedDWARF() (*dwarf.Data, error) {
 	}
 	return e.DWARF()
 }
+
+// DebugFrame returns a copy of the section .debug_frame of an ELF file, unpacked; nil: there is none.
+func DebugFrame(data []byte) (b []byte) {
+	err := protect(func() {
+		f, err := parseFile(data)
+		if err != nil {
+			return
+		}
+		s := f.section(".debug_frame")
+		switch {
+		case s == nil || s.size > mostUnpacked:
+		case s.flags&elf.SHF_COMPRESSED == 0:
+			b = bytes.Clone(f.contents(s))
+		default:
+			b = unpackedSection(f.data, s.name)
+		}
+	})
+	if err != nil {
+		return nil
+	}
+	return b
+}
+
+// unpackedSection returns a compressed section; nil: it is too large, or damaged.
+func unpackedSection(data []byte, name string) []byte {
+	e, err := elf.NewFile(bytes.NewReader(data))
+	if err != nil {
+		return nil
+	}
+	s := e.Section(name)
+	if s == nil || s.Size > mostUnpacked {
+		return nil
+	}
+	b, err := s.Data()
+	if err != nil {
+		return nil
+	}
+	return b
+}

@@ -146,16 +146,13 @@ func textAt(text []byte, offset uint32, most int) []byte {
 	return b[:end:end]
 }
 
-// buildID returns the build-id of the notes; "": there is none.
+// buildID returns the build-id of the notes that are in memory; "": there is none. Linkers write notes that are
+// in sections only (that of Go).
 func (f *file) buildID() string {
-	for i := range f.sections {
-		if s := &f.sections[i]; s.kind == elf.SHT_NOTE && s.size <= headSize {
-			if id := buildID(f.contents(s)); id != "" {
-				return id
-			}
-		}
-	}
-	return ""
+	head := make([]byte, headSize)
+	copy(head, f.data)
+	m, _ := parse(head, 0)
+	return m.BuildID
 }
 
 // hashOf returns the hash table of the symbol table that is section n; nil: there is none.

@@ -15,10 +15,10 @@ const MaxFrames = 200_000
 
 // Code is the executable memory of a process.
 type Code interface {
-	// Find returns the table of the image at an address, and what is to be subtracted from the
-	// address for it. The table is nil if there is none; name is the name of the image, "" if the
+	// Find returns the unwind tables of the image at an address, and what is to be subtracted from the
+	// address for them. They are nil if there are none; name is the name of the image, "" if the
 	// address is in none.
-	Find(pc uint64) (table *cfi.Table, bias uint64, name string)
+	Find(pc uint64) (tables Tables, bias uint64, name string)
 	// Executable reports whether an address is in executable memory.
 	Executable(pc uint64) bool
 	// Function returns where the function around an address begins, as symbols tell; ok is false if
@@ -27,6 +27,12 @@ type Code interface {
 	// Derived returns what the instructions of the function that begins at entry tell about an address
 	// in it, and what is to be subtracted from addresses for it; nil: nothing certain.
 	Derived(entry, pc uint64) (row *cfi.Row, bias uint64)
+}
+
+// Tables are the unwind tables of an image.
+type Tables interface {
+	// Find returns the row for an address; cfi.ErrNone if there is none.
+	Find(pc uint64) (*cfi.Row, error)
 }
 
 // How says how the caller of a frame was found.
@@ -142,6 +148,8 @@ func (w *walk) step(regs *cfi.Registers, exact, innermost bool) (f Frame, caller
 		return f, caller, errors.New("return address unknown")
 	case pc == 0 && !exact:
 		return f, caller, cfi.ErrEnd
+	case !exact && !w.Code.Executable(pc-1) && !w.Code.Executable(pc):
+		return f, caller, errors.New("return address is no code")
 	}
 	f = Frame{PC: pc, Exact: exact}
 	f.SP, _ = regs.Get(w.Machine.SP)

@@ -27,9 +27,9 @@ func (m memory) set(addr, v uint64) { binary.LittleEndian.PutUint64(m.b[addr-m.a
 // code is executable from 0x1000 to 0x2000; calls end at 0x1105 and 0x1205. There are no tables.
 type code struct{ memory }
 
-func (c code) Find(uint64) (*cfi.Table, uint64, string) { return nil, 0, "work" }
-func (c code) Executable(pc uint64) bool                { return pc >= 0x1000 && pc < 0x2000 }
-func (c code) Function(uint64) (uint64, bool)           { return 0, false }
+func (c code) Find(uint64) (Tables, uint64, string) { return nil, 0, "work" }
+func (c code) Executable(pc uint64) bool            { return pc >= 0x1000 && pc < 0x2000 }
+func (c code) Function(uint64) (uint64, bool)       { return 0, false }
 func (c code) Derived(uint64, uint64) (*cfi.Row, uint64) {
 	return nil, 0
 }
@@ -186,7 +186,7 @@ type tabled struct {
 	table *cfi.Table
 }
 
-func (c tabled) Find(uint64) (*cfi.Table, uint64, string) { return c.table, 0, "work" }
+func (c tabled) Find(uint64) (Tables, uint64, string) { return c.table, 0, "work" }
 
 // FuzzWalk follows stacks over hostile memory: each walk ends, with a bounded number of frames.
 func FuzzWalk(f *testing.F) {

@@ -14,6 +14,12 @@ func (w *walk) without(f *Frame, regs *cfi.Registers, name string) (cfi.Register
 	if f.Exact && !w.Code.Executable(f.PC) {
 		return w.calledWild(regs)
 	}
+	if w.isSignalReturn(f.PC) {
+		if caller, ok := w.interrupted(regs); ok {
+			f.Signal, f.How = true, ByCode
+			return caller, nil
+		}
+	}
 	if caller, ok := w.byEpilogue(regs); ok {
 		f.How = ByCode
 		return caller, nil
@@ -109,10 +115,10 @@ func (w *Walker) byPointer(regs *cfi.Registers) (cfi.Registers, bool) {
 	return caller, true
 }
 
-// called reports whether a call ends at an address.
+// called reports whether a call ends at an address, or a handler of a signal returns to it.
 func (w *Walker) called(to uint64) bool {
 	is, _ := w.call(to)
-	return is
+	return is || w.isSignalReturn(to)
 }
 
 // target returns where the call that ends at an address leads; 0: not known.
