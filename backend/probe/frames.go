@@ -27,9 +27,17 @@ type level struct {
 // frames returns the stack of a thread, outermost frame first. Where the stack could not be
 // followed, a frame says so.
 func (p *process) frames(t *snapshot.Thread, v view) []stack.Frame {
-	if t.Why != "" {
+	switch {
+	case t.Why == "":
+		return p.ofHeld(t, v)
+	case len(t.Stack.Frames) == 0:
 		return []stack.Frame{{Func: "(thread not read: " + t.Why + ")"}}
 	}
+	return append([]stack.Frame{{Func: "(thread not stopped: " + t.Why + ")"}}, p.ofHeld(t, v)...)
+}
+
+// ofHeld returns the stack of a thread that has one.
+func (p *process) ofHeld(t *snapshot.Thread, v view) []stack.Frame {
 	levels := p.levels(t, v)
 	if v.by != "address" {
 		levels = namedLeaf(levels)

@@ -23,7 +23,7 @@ func (p *process) snapshot(held *hold.Process) *snapshot.Process {
 			continue
 		}
 		out := snapshot.Thread{TID: t.TID, Pointer: t.Pointer, Registers: t.Registers, Why: t.Why}
-		if t.Why == "" {
+		if _, known := t.Registers.Get(hold.Machine.PC); known {
 			out.Stack = s.Walker.Walk(t.Registers)
 		}
 		s.Threads = append(s.Threads, out)

@@ -18,10 +18,12 @@ import (
 
 // Thread is one thread of a process.
 type Thread struct {
-	TID       int
+	TID int
+	// Registers are those of a stopped thread. Of one that was not stopped, but waits in the kernel,
+	// the stack pointer and the program counter are known; of others nothing is.
 	Registers cfi.Registers
 	Pointer   uint64 // thread pointer: FS base on x86-64, TPIDR_EL0 on arm64; 0: not known
-	// Why says why the thread was not stopped and there are no registers; "": it was.
+	// Why says why the thread was not stopped; "": it was.
 	Why   string
 	Stack Piece
 
@@ -103,7 +105,9 @@ func together(all []Process, l Limits, s Steps) {
 	}
 	each := max(min(l.Stack, l.All/max(count(all), 1)), 4096)
 	for i := range all {
+		blocked := all[i].readBlocked()
 		all[i].copyStacks(each, func(sp uint64) uint64 { return s.StackEnd(i, sp) }, buffer)
+		all[i].confirmBlocked(blocked)
 		if s.Held != nil {
 			s.Held(i, &all[i])
 		}
@@ -152,21 +156,25 @@ func (p *Process) complete() bool {
 	var st unix.Stat_t
 	n := 0
 	for i := range p.Threads {
-		if p.Threads[i].Why != "ended" {
+		if p.Threads[i].Why != ended {
 			n++
 		}
 	}
 	return unix.Stat(p.task, &st) == nil && int(st.Nlink) == n+2
 }
 
+// ended is why there is nothing of a thread that has ended.
+const ended = "ended"
+
 // refusal says why a thread cannot be traced.
 func refusal(pid, tid int, err error) string {
 	state, tracer := status(pid, tid)
 	switch {
-	case errors.Is(err, unix.ESRCH) || state == "Z" || state == "X":
-		return "ended"
+	case errors.Is(err, unix.ESRCH) || state == "" || state == "Z" || state == "X":
+		return ended
 	case tracer != "0" && tracer != "":
-		return "traced by another process"
+		name, _ := os.ReadFile("/proc/" + tracer + "/comm")
+		return strings.TrimSpace("traced by " + string(name))
 	}
 	return err.Error()
 }
@@ -209,7 +217,7 @@ func (p *Process) stopAll(deadline time.Time) {
 	for i := range p.Threads {
 		if t := &p.Threads[i]; t.seized && !t.stopped {
 			state, _ := status(p.PID, t.TID)
-			t.Why = "did not stop (state " + state + ")"
+			t.Why = "in state " + state
 		}
 	}
 }
@@ -260,7 +268,7 @@ func (p *Process) poll() (pending bool) {
 		case err == unix.EINTR || err == nil && tid == 0:
 			pending = true
 		case err != nil || status.Exited() || status.Signaled():
-			t.seized, t.Why = false, "ended"
+			t.seized, t.Why = false, ended
 		case status.Stopped():
 			t.stop(status)
 		}

@@ -12,6 +12,9 @@ var Machine = unwind.AMD64
 
 const stackPointer = 7
 
+// syscallArguments are the registers of the arguments of a system call.
+var syscallArguments = [6]uint64{5, 4, 1, 10, 8, 9}
+
 // RegistersOf returns the registers of a stopped thread, by their DWARF numbers (psABI of x86-64,
 // figure 3.36), and its thread pointer.
 func RegistersOf(tid int) (r cfi.Registers, pointer uint64, err error) {

@@ -15,6 +15,9 @@ var Machine = unwind.ARM64
 
 const stackPointer = 31
 
+// syscallArguments are the registers of the arguments of a system call.
+var syscallArguments = [6]uint64{0, 1, 2, 3, 4, 5}
+
 // RegistersOf returns the registers of a stopped thread, by their DWARF numbers (DWARF for the Arm
 // 64-bit Architecture), and its thread pointer.
 func RegistersOf(tid int) (r cfi.Registers, pointer uint64, err error) {

@@ -30,9 +30,10 @@ type Thread struct {
 	TID int
 	// Pointer is the thread pointer, which pthread_self returns on x86-64; 0: not known.
 	Pointer uint64
-	// Registers are those at the instant; none is known if the thread was not stopped.
+	// Registers are those at the instant. If the thread was not stopped, only the stack pointer and the
+	// program counter are known, and only while it waits in the kernel.
 	Registers cfi.Registers
-	// Stack has the frames, innermost first. It is empty if the thread was not stopped.
+	// Stack has the frames, innermost first. It is empty if no register is known.
 	Stack unwind.Stack
 	// Why says why the thread was not stopped; "": it was.
 	Why string

@@ -172,12 +172,12 @@ func (w *walk) step(regs *cfi.Registers, exact, innermost bool) (f Frame, caller
 	return f, caller, err
 }
 
-// rises reports whether the caller's stack pointer is above. The innermost function may have no
-// frame where the return address is in a register.
+// rises reports whether the caller's stack pointer is above. The innermost function may have its return
+// address in a register (arm64; vfork), and no frame.
 func (w *Walker) rises(regs, caller *cfi.Registers, innermost bool) bool {
 	sp, _ := regs.Get(w.Machine.SP)
 	above, _ := caller.Get(w.Machine.SP)
-	return above > sp || innermost && w.Machine.Link != 0 && above == sp
+	return above > sp || innermost && above == sp
 }
 
 // row returns what the tables say about a frame; nil: nothing. An address that nobody can have

@@ -1,0 +1,80 @@
+// Threads that cannot be stopped.
+
+package hold
+
+import (
+	"bytes"
+	"fmt"
+	"os"
+	"strconv"
+	"strings"
+
+	"sdm/backend/probe/cfi"
+)
+
+// readBlocked gives threads that have not been stopped the registers that the kernel tells of those that
+// wait in it: the stack pointer and the program counter, and in a system call its arguments (proc(5),
+// /proc/PID/syscall). It returns what it has read, by thread.
+func (p *Process) readBlocked() map[int][]byte {
+	var read map[int][]byte
+	for i := range p.Threads {
+		t := &p.Threads[i]
+		if t.stopped || t.Why == "" || t.Why == ended {
+			continue
+		}
+		text := syscallOf(p.PID, t.TID)
+		regs, ok := parseSyscall(string(text))
+		if !ok {
+			continue
+		}
+		if read == nil {
+			read = map[int][]byte{}
+		}
+		t.Registers, read[t.TID] = regs, text
+	}
+	return read
+}
+
+// confirmBlocked takes back the registers of threads that have moved since readBlocked.
+func (p *Process) confirmBlocked(read map[int][]byte) {
+	for i := range p.Threads {
+		t := &p.Threads[i]
+		if text, ok := read[t.TID]; ok && !bytes.Equal(text, syscallOf(p.PID, t.TID)) {
+			t.Registers, t.Stack = cfi.Registers{}, Piece{}
+		}
+	}
+}
+
+// syscallOf returns the text; nil: it cannot be read.
+func syscallOf(pid, tid int) []byte {
+	text, err := os.ReadFile(fmt.Sprintf("/proc/%d/task/%d/syscall", pid, tid))
+	if err != nil {
+		return nil
+	}
+	return text
+}
+
+// parseSyscall returns the registers of a thread that waits: stack pointer and program counter are the last
+// two fields, before them are the number of a system call and its arguments. Of a thread that runs there are
+// none.
+func parseSyscall(text string) (r cfi.Registers, ok bool) {
+	f := strings.Fields(text)
+	if len(f) < 3 {
+		return r, false
+	}
+	sp, err1 := strconv.ParseUint(f[len(f)-2], 0, 64)
+	pc, err2 := strconv.ParseUint(f[len(f)-1], 0, 64)
+	if err1 != nil || err2 != nil || sp == 0 {
+		return r, false
+	}
+	r.Set(stackPointer, sp)
+	r.Set(Machine.PC, pc)
+	if len(f) == 1+len(syscallArguments)+2 {
+		for i, n := range syscallArguments {
+			if v, err := strconv.ParseUint(f[1+i], 0, 64); err == nil {
+				r.Set(n, v)
+			}
+		}
+	}
+	return r, true
+}
