@@ -5,6 +5,7 @@ package probe
 import (
 	"fmt"
 	"path/filepath"
+	"strconv"
 	"strings"
 
 	"sdm/backend/probe/argument"
@@ -135,8 +136,14 @@ func (s *shared) at(m *image.Module, pid int, addr uint64) []image.Place {
 	places, ok := s.places[addr]
 	if !ok {
 		places = s.lines.At(addr)
-		if name := s.symbols.Name(addr); len(places) == 0 && name != "" {
-			places = []image.Place{{Function: symbol.Readable(name)}}
+		if len(places) == 0 {
+			name := s.stubName(m, pid, addr)
+			if name == "" {
+				name = symbol.Readable(s.symbols.Name(addr))
+			}
+			if name != "" {
+				places = []image.Place{{Function: name}}
+			}
 		}
 		s.places[addr] = places
 	}
@@ -163,7 +170,7 @@ func (s *shared) library(m *image.Module) string {
 
 // readNames reads the names from the file of a module: through its mapping, which also works for
 // a deleted file, or by its path as the process sees it. A file with another build-id has replaced
-// it.
+// it, or where there is none, another file. If there is no file any more, memory has what it exports.
 func (s *shared) readNames(m *image.Module, pid int) {
 	if m.File == "" {
 		s.symbols = vdsoSymbols(m, pid)
@@ -174,10 +181,19 @@ func (s *shared) readNames(m *image.Module, pid int) {
 		fmt.Sprintf("/proc/%d/root%s", pid, m.Path),
 		fmt.Sprintf("/proc/%d/exe", pid), // also a deleted one, without the rights that map_files needs
 	} {
-		if s.readFile(path, m.BuildID) {
+		if (m.BuildID != "" || isFile(path, m.File)) && s.readFile(path, m.BuildID) {
 			return
 		}
 	}
+	s.symbols = m.DynamicSymbols(hold.Memory(pid))
+}
+
+// isFile reports whether a path is of a file of a mapping. Its device is not compared: file systems that lie
+// on others tell another one.
+func isFile(path, file string) bool {
+	inode, err := hold.Inode(path)
+	_, want, _ := strings.Cut(file, " ")
+	return err == nil && strconv.FormatUint(inode, 10) == want
 }
 
 // readFile returns whether the file is the one of the image and its names can be read.

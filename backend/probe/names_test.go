@@ -2,16 +2,20 @@ package probe
 
 import (
 	"bytes"
+	"fmt"
 	"os"
 	"os/exec"
 	"path/filepath"
+	"regexp"
+	"slices"
 	"strings"
 	"testing"
 
 	"github.com/ulikunitz/xz"
 
-	"sdm/backend/probe/hold"
 	"sdm/backend/probe/image"
+
+	"sdm/backend/probe/hold"
 )
 
 // TestNamesOfCPlusPlus has a program without debug information.
@@ -101,5 +105,49 @@ func TestFileThatBecomesShorter(t *testing.T) {
 	}
 	if _, _, err := image.ReadSymbols(mapped); err == nil {
 		t.Error("its headers were read")
+	}
+}
+
+// atSymbol is a line of gdb's info symbol.
+var atSymbol = regexp.MustCompile(`^(\S+)(?: \+ \d+)? in section`)
+
+// TestStubsAsGDBNamesThem compares the names of the stubs by which a program calls its libraries.
+func TestStubsAsGDBNamesThem(t *testing.T) {
+	for _, flags := range []string{"-O2 -no-pie", "-O2 -fcf-protection -Wl,-z,ibtplt", "-O2 -Wl,-z,now"} {
+		t.Run(flags, func(t *testing.T) {
+			p := startSource(t, "c", source, strings.Fields(flags)...)
+			x, err := newCache().look(p.Process.Pid)
+			if err != nil {
+				t.Fatal(err)
+			}
+			i := slices.IndexFunc(x.modules, func(m image.Module) bool { return m.File == x.program })
+			var addrs []uint64
+			line := []string{"-nx", "-batch"}
+			for _, name := range stubSections {
+				first, size, ok := (placed{x, i}).Section(name)
+				for at := first + 16; ok && at < first+size; at += 16 {
+					addrs = append(addrs, at+6)
+					line = append(line, "-ex", fmt.Sprintf("info symbol %#x", at+6-x.modules[i].Bias))
+				}
+			}
+			out, err := exec.Command("gdb", append(line, p.Path)...).Output()
+			if err != nil {
+				t.Fatal(err)
+			}
+			named := 0
+			for n, text := range strings.Split(strings.TrimSpace(string(out)), "\n") {
+				m := atSymbol.FindStringSubmatch(text)
+				if m == nil || !strings.Contains(m[1], "@plt") || n >= len(addrs) {
+					continue
+				}
+				named++
+				if places, _ := x.at(addrs[n]); places[0].Function != m[1] {
+					t.Errorf("%#x is %s, gdb says %s", addrs[n], places[0].Function, text)
+				}
+			}
+			if named < 5 {
+				t.Errorf("gdb names %d stubs:\n%s", named, out)
+			}
+		})
 	}
 }

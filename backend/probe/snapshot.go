@@ -158,14 +158,8 @@ func (x placed) Address(symbol string) (addr uint64, ok bool) {
 
 // Link implements snapshot.Image.
 func (x placed) Link(slot uint64) string {
-	s, m := x.images[x.i], x.Module()
-	if s.links == nil {
-		s.links = map[uint64]string{}
-		for at, name := range m.Links(hold.Memory(x.pid)) {
-			s.links[at-m.Bias] = name
-		}
-	}
-	return s.links[slot-m.Bias]
+	m := x.Module()
+	return x.images[x.i].linkOf(m, x.pid, slot-m.Bias)
 }
 
 // Section implements snapshot.Image.

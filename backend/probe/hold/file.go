@@ -34,3 +34,12 @@ func MapFile(path string) ([]byte, error) {
 
 // Unmap ends a mapping by MapFile. Nothing may use its memory any more.
 func Unmap(b []byte) { _ = unix.Munmap(b) }
+
+// Inode returns the number of a file on its file system.
+func Inode(path string) (uint64, error) {
+	var st unix.Stat_t
+	if err := unix.Stat(path, &st); err != nil {
+		return 0, &os.PathError{Op: "stat", Path: path, Err: err}
+	}
+	return st.Ino, nil
+}

@@ -74,6 +74,60 @@ func testReadSymbols(t *testing.T, flags ...string) {
 	}
 }
 
+// loaded is the memory of an image as it is loaded at an address.
+type loaded struct {
+	at    uint64
+	bytes []byte
+}
+
+func load(t testing.TB, file []byte, at uint64) loaded {
+	t.Helper()
+	f, err := elf.NewFile(bytes.NewReader(file))
+	if err != nil {
+		t.Fatal(err)
+	}
+	l := loaded{at: at}
+	for _, p := range f.Progs {
+		if p.Type == elf.PT_LOAD {
+			l.bytes = append(l.bytes, make([]byte, max(0, int(p.Vaddr+p.Memsz)-len(l.bytes)))...)
+			copy(l.bytes[p.Vaddr:], file[p.Off:p.Off+p.Filesz])
+		}
+	}
+	return l
+}
+
+func (l loaded) Read(addr uint64, b []byte) bool {
+	from := addr - l.at
+	if addr < l.at || from > uint64(len(l.bytes)) || uint64(len(b)) > uint64(len(l.bytes))-from {
+		return false
+	}
+	copy(b, l.bytes[from:])
+	return true
+}
+
+// TestDynamicSymbols reads what a library exports from its memory alone.
+func TestDynamicSymbols(t *testing.T) {
+	for _, hash := range []string{"gnu", "sysv"} {
+		file := program(t, "-shared", "-fPIC", "-Wl,-soname,libwork.so.1", "-Wl,--hash-style="+hash)
+		mem := load(t, file, 0x7f0000000000)
+		m, ok := parse(mem.bytes[:headSize], mem.at)
+		if !ok {
+			t.Fatalf("%+v", m)
+		}
+		s := m.DynamicSymbols(mem)
+		want, _, err := ReadSymbols(file)
+		if err != nil || s == nil || s.SharedName != "libwork.so.1" || s.count == 0 {
+			t.Fatalf("%s: %+v, %v", hash, s, err)
+		}
+		for _, name := range []string{"work", "main"} {
+			at, ok := s.Address(name)
+			if there, _ := want.Address(name); !ok || at != there || s.Name(at+1) != name {
+				t.Errorf("%s: %s is at %#x, want %#x", hash, name, at, there)
+			}
+		}
+	}
+}
+
 type namedSymbol struct {
 	addr, size uint64
 	name       string
@@ -177,6 +231,7 @@ func FuzzImage(f *testing.F) {
 				t.Errorf("from %#x to %#x", m.First, m.End)
 			}
 			_ = m.Table(page(b))
+			_ = m.DynamicSymbols(page(b)).Name(m.First)
 		}
 		if s, _, err := ReadSymbols(b); err == nil {
 			_ = s.Name(0x1130)
