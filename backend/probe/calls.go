@@ -15,6 +15,9 @@ type blocked struct {
 	text  string // what it waits for, in short
 	wait  mpi.Wait
 	world *mpi.Communicator // MPI_COMM_WORLD
+	// sequences is as mpi.Library.Sequences returns it; sequenced tells whether there is one.
+	sequences uint64
+	sequenced bool
 }
 
 // blockedCalls returns the calls of MPI in which the threads of a process are, by thread. Nothing is
@@ -36,7 +39,9 @@ func (p *process) blockedCalls(s *snapshot.Process) map[int]blocked {
 			}
 		}
 		if c := mpi.Find(library, &p.images[0].sites, s, t); c != nil {
-			calls[t.TID] = blocked{c.Frame, c.Short(library), c.Wait(library), library.World()}
+			b := blocked{frame: c.Frame, text: c.Short(library), wait: c.Wait(library), world: library.World()}
+			b.sequences, b.sequenced = library.Sequences()
+			calls[t.TID] = b
 		}
 	}
 	return calls

@@ -48,8 +48,9 @@ type watched struct {
 	pid    int
 	state  backend.State
 	began  hold.Usage   // at the first of several samples
-	stamp  uint64       // of the last look at its waits
 	handle *hold.Handle // nil: it had ended when it was attached to
+	// Of the last look at its waits.
+	stamp, arrivals uint64
 }
 
 // mostQueued is the number of requests that may wait. Further ones block their caller: a session
@@ -263,8 +264,12 @@ func (b *Backend) graph(r rank.ID, w *waits) *wait.Graph {
 	if w.world != wait.No && w.world != int(r) {
 		return wait.Of(one, wait.Rank{Waits: []wait.Message{{Edge: wait.Edge{Function: wait.OtherNumber, Tag: wait.Unknown}, Peer: wait.Unknown}}})
 	}
-	last := b.ranks[r].stamp
-	b.ranks[r].stamp, w.Moved = w.stamp, last != 0 && last != w.stamp
+	x := b.ranks[r]
+	w.Moved = x.stamp != 0 && x.stamp != w.stamp
+	if local := w.size <= len(b.ranks); !w.numbered { // messages of other hosts do not come by shared memory
+		w.Doubt = !local || w.arrivals == 0 || w.arrivals != x.arrivals
+	}
+	x.stamp, x.arrivals = w.stamp, w.arrivals
 	return wait.Of(one, w.Rank)
 }
 

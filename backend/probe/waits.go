@@ -27,6 +27,11 @@ type waits struct {
 	// stamp changes if the process does something: makes another call of MPI, or changes registers
 	// and stacks of the functions that have made the call. 0: not known.
 	stamp uint64
+	// arrivals changes if a message reaches the process, or another one whose memory it shares; 0: it
+	// is not seen.
+	arrivals uint64
+	numbered bool // its messages are numbered, and the numbers are in stamp
+	size     int  // of MPI_COMM_WORLD
 }
 
 // mostStamped bounds the bytes of a stack that are looked at for a stamp.
@@ -46,7 +51,10 @@ func (p *process) waitsOf(shot *snapshot.Process, held *hold.Process, threads []
 		if inMPI {
 			calls++
 			if c.world.Err == nil {
-				w.world = c.world.Rank
+				w.world, w.size = c.world.Rank, len(c.world.World)
+			}
+			if w.numbered = c.sequenced; c.sequenced {
+				addNumber(hash, c.sequences)
 			}
 			w.add(&c.wait, c.world)
 			w.settle()
@@ -62,7 +70,38 @@ func (p *process) waitsOf(shot *snapshot.Process, held *hold.Process, threads []
 		w.Doing.Calls = calls
 	}
 	w.stamp = hash.Sum()
+	if calls > 0 && !w.numbered {
+		w.arrivals = p.arrivals()
+	}
 	return w
+}
+
+// mostShared bounds the mappings of shared memory that are looked at.
+const mostShared = 4096
+
+// arrivals returns a hash of the first page of each mapping of shared memory: there are the ends of
+// the queues of messages of UCX. 0: there is none.
+func (p *process) arrivals() uint64 {
+	hash, n := digest.New(), 0
+	page := make([]byte, pageSize)
+	for i := range p.maps {
+		m := &p.maps[i]
+		shared := strings.HasPrefix(m.Path, "/SYSV") || strings.HasPrefix(m.Path, "/dev/shm/")
+		if shared && m.Writable && n < mostShared && hold.Memory(p.pid).Read(m.Start, page) {
+			hash.Add(page)
+			n++
+		}
+	}
+	if n == 0 {
+		return 0
+	}
+	return hash.Sum()
+}
+
+func addNumber(hash digest.Running, v uint64) {
+	var b [8]byte
+	binary.LittleEndian.PutUint64(b[:], v)
+	hash.Add(b[:])
 }
 
 // settle leaves out what says nothing of a rank in a call of MPI: libraries spin or sleep.
@@ -201,11 +240,7 @@ func stamp(hash digest.Running, shot *snapshot.Process, held *hold.Process, t *s
 	if inMPI {
 		from, outer = t.Stack.Frames[frame].CFA, min(frame+1, len(t.Stack.Frames)-1)
 	}
-	var number [8]byte
-	add := func(v uint64) {
-		binary.LittleEndian.PutUint64(number[:], v)
-		hash.Add(number[:])
-	}
+	add := func(v uint64) { addNumber(hash, v) }
 	add(uint64(t.TID))
 	add(t.Stack.Frames[outer].PC)
 	registers := shot.RegistersAt(t, outer)

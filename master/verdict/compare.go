@@ -96,7 +96,7 @@ func (s *solver) mismatches() (found []Finding) {
 		if x.mismatch == "" {
 			continue
 		}
-		f := Finding{Kind: Mismatch, Ranks: x.in, Certain: s.settled(x.in)}
+		f := Finding{Kind: Mismatch, Ranks: x.in, Certain: s.quiet(x.in)}
 		f.Text = "on " + commName(x.comm) + ": " + x.mismatch
 		if f.Certain {
 			f.Text = "calls that do not fit " + f.Text
@@ -105,6 +105,12 @@ func (s *solver) mismatches() (found []Finding) {
 		found = append(found, f)
 	}
 	return found
+}
+
+// quiet reports whether what these ranks do is certain, and no message has reached them between the
+// samples: else each may have gone on and come back to the same call.
+func (s *solver) quiet(ranks rank.Set) bool {
+	return s.settled(ranks) && !ranks.Intersects(s.g.Doubt())
 }
 
 // settled reports whether what these ranks do is certain.

@@ -43,7 +43,7 @@ func (s *solver) cycles() (found []Finding) {
 			}
 		}
 		clauses = append(clauses, s.messageClauses(messages)...)
-		f := Finding{Kind: Cycle, Ranks: ranks, Certain: s.settled(ranks), Text: sentence(clauses, ", ")}
+		f := Finding{Kind: Cycle, Ranks: ranks, Certain: s.quiet(ranks), Text: sentence(clauses, ", ")}
 		if f.Certain {
 			f.Text = "deadlock: " + f.Text
 		}
@@ -167,6 +167,9 @@ func (s *solver) cause(c *cause) Finding {
 		does = append(does, clause{ids[0], verbs(ranks, text)})
 	}
 	f := Finding{Kind: Cause, Ranks: named.Union(causes), Certain: s.settled(named.Minus(causes))}
+	if causes.Intersects(s.g.Moved()) { // what they do may be done again and again, for those who wait
+		f.Certain = f.Certain && s.quiet(named.Minus(causes))
+	}
 	f.Text = strings.Join(append(parts, sentence(does, ", ")), "; ") + s.behind(c.vertices, f.Ranks)
 	return f
 }

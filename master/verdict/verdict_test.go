@@ -156,6 +156,12 @@ func TestRules(t *testing.T) {
 			"certain: 1-2 wait in MPI_Barrier on MPI_COMM_WORLD for 0; 0 waits in MPI_Recv for a message of any rank (tag 5)"},
 		{"not known", jobOf(3).in("1-2", "MPI_Barrier", "w").waits("0", receive(wait.Unknown, wait.Unknown)),
 			"certain: 1-2 wait in MPI_Barrier on MPI_COMM_WORLD for 0; 0 is in MPI_Recv, it is not known for whom"},
+		{"messages may have come", jobOf(2).add("0", wait.Rank{Doubt: true, Comms: []wait.Comm{jobOf(2).comm("w")}, Waits: []wait.Message{receive(1, 8)}}).waits("1", receive(0, 8)),
+			"so far: 0 waits for 1 (receive tag 8), 1 waits for 0 (receive tag 8)"},
+		{"messages may have come from one that computes", jobOf(2).add("0", wait.Rank{Doubt: true, Comms: []wait.Comm{jobOf(2).comm("w")}, Waits: []wait.Message{receive(1, 8)}}).does("1", wait.Running, "f").moved("1"),
+			"so far: 0 waits for 1 (receive tag 8); 1 computes in f"},
+		{"messages may have come, and the cause stands still", jobOf(2).add("0", wait.Rank{Doubt: true, Comms: []wait.Comm{jobOf(2).comm("w")}, Waits: []wait.Message{receive(1, 8)}}).does("1", wait.Stopped, "f"),
+			"certain: 0 waits for 1 (receive tag 8); 1 is stopped by a signal in f"},
 		{"a half of Sendrecv that leads elsewhere", jobOf(4).in("0", "MPI_Barrier", "w").
 			waits("1", send(2, 6, need(wait.Perhaps)), receive(0, 6, need(wait.Perhaps))).
 			waits("3", send(0, 6, need(wait.Perhaps)), receive(2, 6, need(wait.Perhaps))).does("2", wait.Sleeping, "sleep from libc.so.6", "f x.c:1"),

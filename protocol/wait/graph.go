@@ -24,6 +24,7 @@ type Graph struct {
 	doings []Doing
 	moved  rank.Set
 	cut    rank.Set
+	doubt  rank.Set
 }
 
 // Comm is a communicator. Ranks are those of MPI_COMM_WORLD, as everywhere in a graph.
@@ -134,6 +135,7 @@ type Rank struct {
 	Waits []Message
 	Comms []Comm
 	Moved bool // see Graph.Moved
+	Doubt bool // see Graph.Doubt
 }
 
 // OtherNumber is the Function of an edge to Unknown of a rank whose number in MPI_COMM_WORLD is another
@@ -166,6 +168,9 @@ func Of(ranks rank.Set, r Rank) *Graph {
 	}
 	if r.Moved {
 		g.moved = ranks
+	}
+	if r.Doubt {
+		g.doubt = ranks
 	}
 	if len(r.Waits) > MaxEdges {
 		g.cut = ranks
@@ -296,6 +301,7 @@ func (g *Graph) Merge(h *Graph) *Graph {
 		doings: join(g.doings, h.doings, (*Doing).compare, (*Doing).add),
 		moved:  g.moved.Union(h.moved),
 		cut:    g.cut.Union(h.cut),
+		doubt:  g.doubt.Union(h.doubt),
 	}
 	if out.runs() > maxRuns {
 		out.edges, out.cut = nil, out.Ranks()
@@ -319,7 +325,7 @@ func (g *Graph) Without() *Graph {
 	if g.IsEmpty() {
 		return nil
 	}
-	return &Graph{comms: g.comms, calls: g.calls, doings: g.doings, moved: g.moved, cut: g.Ranks()}
+	return &Graph{comms: g.comms, calls: g.calls, doings: g.doings, moved: g.moved, cut: g.Ranks(), doubt: g.doubt}
 }
 
 // Only returns the graph of some of the ranks.
@@ -327,7 +333,7 @@ func (g *Graph) Only(ranks rank.Set) *Graph {
 	if g.IsEmpty() || !ranks.Intersects(g.Ranks()) {
 		return nil
 	}
-	out := &Graph{moved: g.moved.Intersect(ranks), cut: g.cut.Intersect(ranks)}
+	out := &Graph{moved: g.moved.Intersect(ranks), cut: g.cut.Intersect(ranks), doubt: g.doubt.Intersect(ranks)}
 	used := map[string]bool{}
 	for _, c := range g.calls {
 		if c.Ranks = c.Ranks.Intersect(ranks); !c.Ranks.IsEmpty() {
@@ -421,6 +427,15 @@ func (g *Graph) Moved() rank.Set {
 	return g.moved
 }
 
+// Doubt returns the ranks of which it is not known whether a message has reached them since they were
+// looked at before.
+func (g *Graph) Doubt() rank.Set {
+	if g == nil {
+		return rank.Set{}
+	}
+	return g.doubt
+}
+
 // Cut returns the ranks whose edges were too many to be kept.
 func (g *Graph) Cut() rank.Set {
 	if g == nil {
@@ -435,7 +450,7 @@ func (g *Graph) Size() int {
 		return 0
 	}
 	const bare, row = 40, 64
-	n := bare + g.moved.Size() + g.cut.Size()
+	n := bare + g.moved.Size() + g.cut.Size() + g.doubt.Size()
 	for _, c := range g.comms {
 		n += row + len(c.Key) + len(c.Name) + c.Members.Size() + c.Remote.Size()
 	}

@@ -30,7 +30,7 @@ func receive(peer, tag int) Message {
 func drawRank(t *rapid.T, r int) Rank {
 	x := Rank{Doing: Doing{State: State(rapid.IntRange(0, int(states)-1).Draw(t, "state")),
 		Frames: rapid.SampledFrom([]string{"", "main", "f x.c:1\nmain"}).Draw(t, "frames")}}
-	x.Moved = rapid.Bool().Draw(t, "moved")
+	x.Moved, x.Doubt = rapid.Bool().Draw(t, "moved"), rapid.Bool().Draw(t, "doubt")
 	switch rapid.IntRange(0, 3).Draw(t, "kind") {
 	case 0:
 		x.Calls, x.Comms = []Call{barrier()}, []Comm{world(100)}
@@ -120,7 +120,7 @@ func TestGraphsHoldWhatRanksSay(t *testing.T) {
 					t.Fatalf("%d is in %v: %v", r, c, in)
 				}
 			}
-			if g.Moved().Contains(r) != x.Moved {
+			if g.Moved().Contains(r) != x.Moved || g.Doubt().Contains(r) != x.Doubt {
 				t.Fatalf("%d moved: %v", r, x.Moved)
 			}
 		}
@@ -182,6 +182,7 @@ func TestAfterFindsWhoMoved(t *testing.T) {
 			a, b := Of(rank.Range(r, r), x), Of(rank.Range(r, r), y)
 			moved := !was || x.Moved || y.Moved
 			a.moved, b.moved = rank.Set{}, rank.Set{}
+			a.doubt, b.doubt = rank.Set{}, rank.Set{}
 			if moved = moved || !bytes.Equal(wireOf(a), wireOf(b)); got.Contains(r) != moved {
 				t.Fatalf("%d moved: %v; %v then %v", r, !moved, b, a)
 			}

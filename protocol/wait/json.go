@@ -22,6 +22,7 @@ type graphJSON struct {
 	Doing []doingJSON `json:"doing"`
 	Moved *rank.Set   `json:"moved,omitempty"`
 	Cut   *rank.Set   `json:"cut,omitempty"`
+	Doubt *rank.Set   `json:"doubt,omitempty"`
 }
 
 type commJSON struct {
@@ -117,7 +118,7 @@ func givenSet(s *rank.Set) rank.Set {
 
 // MarshalJSON returns the JSON object for front ends.
 func (g *Graph) MarshalJSON() ([]byte, error) {
-	out := graphJSON{Doing: []doingJSON{}, Moved: optionalSet(g.Moved()), Cut: optionalSet(g.Cut())}
+	out := graphJSON{Doing: []doingJSON{}, Moved: optionalSet(g.Moved()), Cut: optionalSet(g.Cut()), Doubt: optionalSet(g.Doubt())}
 	for _, c := range g.Comms() {
 		out.Comms = append(out.Comms, commJSON{c.Key, c.Name, c.Members, optionalSet(c.Remote)})
 	}
@@ -147,7 +148,7 @@ func (g *Graph) UnmarshalJSON(b []byte) error {
 	if err := json.Unmarshal(b, &in); err != nil {
 		return fmt.Errorf("wait graph: %w", err)
 	}
-	out := Graph{moved: givenSet(in.Moved), cut: givenSet(in.Cut)}
+	out := Graph{moved: givenSet(in.Moved), cut: givenSet(in.Cut), doubt: givenSet(in.Doubt)}
 	for _, c := range in.Comms {
 		out.comms = append(out.comms, Comm{c.Key, c.Name, c.Members, givenSet(c.Remote)})
 	}
@@ -200,7 +201,7 @@ func (g *Graph) String() string {
 	for _, d := range g.Doings() {
 		parts = append(parts, fmt.Sprintf("%s in %q [%s]", d.State, d.Frames, d.Ranks))
 	}
-	for name, s := range map[string]rank.Set{"moved": g.Moved(), "cut": g.Cut()} {
+	for name, s := range map[string]rank.Set{"moved": g.Moved(), "cut": g.Cut(), "doubt": g.Doubt()} {
 		if !s.IsEmpty() {
 			parts = append(parts, name+" ["+s.String()+"]")
 		}

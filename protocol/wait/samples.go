@@ -5,23 +5,24 @@ package wait
 import "sdm/protocol/rank"
 
 // After returns the graph of a later sample, with those ranks among the moved ones that do something
-// else than before, or that have moved before. Ranks that are in one of the samples only have moved.
+// else than before, or that have moved before; so with those in doubt. Ranks that are in one of the samples only have moved.
 func (g *Graph) After(before *Graph) *Graph {
 	if g.IsEmpty() {
 		return g
 	}
 	out := *g
 	out.moved = g.moved.Union(before.Moved()).Union(g.changed(before)).Intersect(g.Ranks())
+	out.doubt = g.doubt.Union(before.Doubt()).Intersect(g.Ranks())
 	return &out
 }
 
-// Unmoved returns the graph without moved ranks: that of a first sample.
+// Unmoved returns the graph without moved ranks and without doubt: that of a first sample.
 func (g *Graph) Unmoved() *Graph {
 	if g.IsEmpty() {
 		return g
 	}
 	out := *g
-	out.moved = rank.Set{}
+	out.moved, out.doubt = rank.Set{}, rank.Set{}
 	return &out
 }
 

@@ -1,6 +1,6 @@
 // Encoding of a graph.
 //
-//	graph = list(comm) list(call) list(edge) list(doing) set set     moved, cut
+//	graph = list(comm) list(call) list(edge) list(doing) set set set     moved, cut, doubt
 //	list  = uvarint(rows) row...
 //	comm  = text(key) text(name) set set                             members, remote
 //	call  = text(comm) text(function) varint(root) varint(bytes) text(op) set
@@ -56,7 +56,7 @@ func (g *Graph) AppendWire(b []byte) []byte {
 		b = appendText(binary.AppendUvarint(b, uint64(d.State)), d.Frames)
 		return appendSet(binary.AppendUvarint(b, uint64(d.Calls)), d.Ranks)
 	})
-	return appendSet(appendSet(b, g.moved), g.cut)
+	return appendSet(appendSet(appendSet(b, g.moved), g.cut), g.doubt)
 }
 
 func appendRows[T any](b []byte, rows []T, one func([]byte, *T) []byte) []byte {
@@ -170,7 +170,7 @@ func Decode(b []byte) (g *Graph, rest []byte, err error) {
 		d.State, d.Frames = State(r.Number("state", int(states)-1)), r.text()
 		d.Calls, d.Ranks = r.Number("count of calls", decode.MaxCount), r.set()
 	})
-	g.moved, g.cut = r.set(), r.set()
+	g.moved, g.cut, g.doubt = r.set(), r.set(), r.set()
 	if r.Err == nil {
 		r.Err = g.check()
 	}
@@ -240,7 +240,7 @@ func (g *Graph) check() error {
 			return errors.New("an edge has the wrong ranks")
 		}
 	}
-	if !within(g.moved) || !within(g.cut) {
+	if !within(g.moved) || !within(g.cut) || !within(g.doubt) {
 		return errors.New("a set has the wrong ranks")
 	}
 	return nil

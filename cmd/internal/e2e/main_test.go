@@ -85,6 +85,9 @@ func buildAll() error {
 			work = append(work, []string{s.compiler, "-g", "-O0", "-o", s.program(name), name + ".c"})
 		}
 	}
+	for _, s := range starters {
+		work = append(work, []string{s.compiler, "-g", "-O1", "-w", "-pthread", "-o", s.program("hang"), "hang.c"})
+	}
 	for _, name := range []string{"children", "plugins"} {
 		work = append(work, []string{openMPI.compiler, "-g", "-O0", "-pthread", "-DWITH_MPI", "-o", openMPI.program("mpi" + name), name + ".c", "-ldl"})
 	}

@@ -1,0 +1,77 @@
+package mpi
+
+import (
+	"cmp"
+	"encoding/binary"
+	"maps"
+	"slices"
+
+	"sdm/protocol/digest"
+)
+
+// Bounds of what is looked at for numbers of messages.
+const (
+	mostSequenced = 64   // communicators
+	mostCounted   = 4096 // peers of a communicator
+	bytesOfPeer   = 128  // of what the ob1 layer keeps for a peer: numbers of messages, and queues
+)
+
+// Sequences returns a hash of how many messages have been sent to, and have come from, all peers in the
+// communicators that are known, as the ob1 layer of Open MPI numbers them. It changes if a message
+// is sent or arrives. ok is false if the library does not number them so.
+func (l *Library) Sequences() (hash uint64, ok bool) {
+	if l.Family != OpenMPI {
+		return 0, false
+	}
+	sum := digest.New()
+	for i, handle := range slices.SortedFunc(maps.Keys(l.comms), cmp.Compare[uint64]) {
+		c := l.comms[handle]
+		if c.Err != nil || i >= mostSequenced {
+			continue
+		}
+		peers := l.peersOf(handle, min(len(c.Peers()), mostCounted))
+		if peers == nil {
+			return 0, false
+		}
+		b := make([]byte, bytesOfPeer)
+		for _, p := range peers {
+			if p != 0 && l.machine.Read(p, b) {
+				sum.Add(b)
+			}
+		}
+	}
+	return sum.Sum(), true
+}
+
+// peersOf returns the addresses of what the ob1 layer keeps for the peers in a communicator; 0: nothing
+// yet. The communicator has a pointer to an object of a class of ob1, and that one to an array of
+// pointers to objects of another class.
+func (l *Library) peersOf(handle uint64, n int) []uint64 {
+	const ofComm, ofOb1 = 1024, 256 // bytes of both objects
+	for _, ob1 := range l.pointers(handle, ofComm) {
+		if l.className(l.class(ob1)) != "mca_pml_ob1_comm_t" {
+			continue
+		}
+		for _, array := range l.pointers(ob1, ofOb1) {
+			all := l.pointers(array, 8*n)
+			i := slices.IndexFunc(all, func(p uint64) bool { return p != 0 })
+			if i >= 0 && l.className(l.class(all[i])) == "mca_pml_ob1_comm_proc_t" {
+				return all
+			}
+		}
+	}
+	return nil
+}
+
+// pointers returns the words of some memory; nil: it cannot be read.
+func (l *Library) pointers(at uint64, size int) []uint64 {
+	b := make([]byte, size)
+	if at < 1<<16 || at&7 != 0 || at>>47 != 0 || !l.machine.Read(at, b) {
+		return nil
+	}
+	all := make([]uint64, size/8)
+	for i := range all {
+		all[i] = binary.LittleEndian.Uint64(b[8*i:])
+	}
+	return all
+}

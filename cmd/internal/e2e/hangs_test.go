@@ -1,0 +1,147 @@
+package e2e
+
+import (
+	"flag"
+	"regexp"
+	"strconv"
+	"strings"
+	"syscall"
+	"testing"
+	"time"
+)
+
+var allHangs = flag.Bool("all-hangs", false, "all planted hangs with each MPI; else each with one of them")
+
+// planted is a case of hang.c with five ranks, and what sdm waits must say of it first. Lines of
+// sources are left out.
+type planted struct {
+	name string
+	want string
+	// mpich is what is said instead with MPICH: the requests of its sends do not tell their peers, and
+	// it refuses to say what MPI_COMM_WORLD is in MPI_Finalize.
+	mpich string
+}
+
+const others = "certain: 0-1,3-4 wait in MPI_Allreduce on MPI_COMM_WORLD for 2; "
+
+// hangs were written down from what the cases of hang.c do.
+var hangs = []planted{
+	{name: "absent", want: others + "2 computes in relax (hang.c)"},
+	{name: "sleeps", want: others + "2 sleeps in sleeps (hang.c)"},
+	{name: "stopped", want: others + "2 is stopped by a signal in stopped (hang.c)"},
+	{name: "fifo", want: others + "2 waits in open in fifo (hang.c)"},
+	{name: "mutex", want: others + "2 waits for a mutex in update (hang.c)"},
+	{name: "handler", want: others + "2 sleeps in on_signal (hang.c)"},
+	{name: "functions", want: "certain: calls that do not fit on MPI_COMM_WORLD: MPI_Allreduce by 0-1,3-4, MPI_Barrier by 2"},
+	{name: "loops", want: "certain: calls that do not fit on MPI_COMM_WORLD: MPI_Allreduce by 0-1,3-4, MPI_Barrier by 2"},
+	{name: "finalize", want: "certain: calls that do not fit on MPI_COMM_WORLD: MPI_Allreduce by 0-1,3-4, MPI_Finalize by 2",
+		mpich: others + "2 is in MPI_Finalize"},
+	{name: "ring", want: "certain: deadlock: 0-3 wait for 1..4 (receive tag 3), 4 waits for 0 (receive tag 3)"},
+	{name: "pair", want: "certain: deadlock: 0 waits for 3 (receive tag 8), 3 waits for 0 (receive tag 9); behind them 1-2 wait"},
+	{name: "rendezvous", want: "certain: deadlock: 0 waits for 1 (send tag 1), 1 waits for 0 (send tag 1); behind them 2-4 wait"},
+	{name: "subcomm", want: "certain: deadlock: 0-2,4 wait in MPI_Barrier on MPI_COMM_WORLD for 3, 3 waits in MPI_Barrier on odd for 1"},
+	{name: "duplicate", want: "certain: deadlock: 0-1,3-4 wait in MPI_Barrier on MPI_COMM_WORLD for 2, 2 waits in MPI_Barrier on copy for 0-1,3-4"},
+	{name: "waitall", want: "certain: 0,4 wait in MPI_Barrier on MPI_COMM_WORLD for 1-3; 1 waits for 2 (receive tag 4), 3 waits for 2 (receive tag 4); 2 sleeps in waitall (hang.c)"},
+	{name: "server", want: "certain: 1-4 wait in MPI_Barrier on MPI_COMM_WORLD for 0; 0 waits in MPI_Recv for a message of any rank (tag 5)"},
+	{name: "tag", want: "certain: deadlock: 0-2,4 wait in MPI_Barrier on MPI_COMM_WORLD for 3, 3 waits for 2 (receive tag 99)"},
+	{name: "shift", want: "so far: 0,4 wait in MPI_Barrier on MPI_COMM_WORLD for 1-3; 1 waits for 2 (send tag 6), 3 waits for 2 (receive tag 6); 2 sleeps in shift (hang.c)"},
+	{name: "isend", want: "certain: deadlock: 0,2-4 wait in MPI_Barrier on MPI_COMM_WORLD for 1, 1 waits for 2 (send tag 6)",
+		mpich: "certain: 0,2-4 wait in MPI_Barrier on MPI_COMM_WORLD for 1; 1 is in MPI_Wait, it is not known for whom"},
+	{name: "file", want: "certain: 0-1,3-4 wait in MPI_File_open on MPI_COMM_WORLD for 2; 2 sleeps in file (hang.c)"},
+}
+
+// goesOn are cases that do not hang: no deadlock and no error may be found in them.
+var goesOn = []string{"imbalance", "pipeline", "pingpong", "master", "roots", "busy", "writer"}
+
+var lineOfSource = regexp.MustCompile(`:\d+\)`)
+
+// TestHangs plants hangs in jobs of real MPI.
+func TestHangs(t *testing.T) {
+	for i, h := range hangs {
+		for k, m := range starters {
+			want := h.want
+			if m.command != openMPI.command && h.mpich != "" {
+				want = h.mpich
+			}
+			if i%2 != k && !*allHangs {
+				continue
+			}
+			t.Run(m.name+"/"+h.name, func(t *testing.T) {
+				s := newScene(t)
+				job := s.hang(m, h.name)
+				defer job.kill()
+				s.eventually(patience, func() string { // it may not hang yet
+					if got, _, _ := strings.Cut(job.waits(), "\n"); got != want {
+						return "it says " + got + "\nand not " + want
+					}
+					return ""
+				})
+			})
+		}
+	}
+}
+
+// TestJobsThatGoOn checks that jobs that do not hang are not accused.
+func TestJobsThatGoOn(t *testing.T) {
+	for i, name := range goesOn {
+		for k, m := range starters {
+			if i%2 != k && !*allHangs {
+				continue
+			}
+			t.Run(m.name+"/"+name, func(t *testing.T) {
+				s := newScene(t)
+				job := s.hang(m, name)
+				defer job.kill()
+				for range 3 {
+					if said := job.waits(); strings.Contains(said, "deadlock") || strings.Contains(said, "do not fit") || said == "" {
+						t.Errorf("it says\n%s", said)
+					}
+				}
+			})
+		}
+	}
+}
+
+// hung is a job of hang.c.
+type hung struct {
+	s       *scene
+	starter *process
+	pids    []int
+}
+
+func (s *scene) hang(m starter, name string) *hung {
+	s.t.Helper()
+	h := &hung{s: s, starter: s.mpirun(m, 5, m.program("hang"), name)}
+	pid := regexp.MustCompile(`pid (\d+)\n`)
+	s.eventually(patience, func() string {
+		found := pid.FindAllStringSubmatch(h.starter.out.text()+"\n", -1)
+		if len(found) < 5 {
+			return "it has not begun" + h.starter.said()
+		}
+		for _, f := range found {
+			n, _ := strconv.Atoi(f[1])
+			h.pids = append(h.pids, n)
+		}
+		return ""
+	})
+	return h
+}
+
+// waits returns what sdm waits says.
+func (h *hung) waits() string {
+	h.s.t.Helper()
+	p := h.s.start(unraced("sdm"), "waits", strconv.Itoa(h.starter.cmd.Process.Pid))
+	if got := p.status(patience); got != 0 {
+		h.s.t.Fatalf("exit status %d%s", got, p.said())
+	}
+	text := p.out.text()
+	return lineOfSource.ReplaceAllString(text, ")")
+}
+
+// kill ends the job.
+func (h *hung) kill() {
+	for _, pid := range h.pids {
+		syscall.Kill(pid, syscall.SIGKILL)
+	}
+	h.starter.status(30 * time.Second)
+}
