@@ -37,6 +37,7 @@ type shared struct {
 	symbols   *image.Symbols
 	named     bool // symbols have been read, or cannot be
 	lines     *image.Lines
+	lined     bool              // lines have been read, or cannot be
 	file      []byte            // mapped, while symbols and lines are used; nil: none
 	links     map[uint64]string // as image.Module.Links; nil: not read yet
 	places    map[uint64][]image.Place
@@ -135,6 +136,10 @@ func (s *shared) at(m *image.Module, pid int, addr uint64) []image.Place {
 	s.need(m, pid)
 	places, ok := s.places[addr]
 	if !ok {
+		if !s.lined && s.file != nil {
+			s.lined = true
+			s.lines, _ = image.ReadLines(s.file) // without them there are still the symbols
+		}
 		places = s.lines.At(addr)
 		if len(places) == 0 {
 			name := s.stubName(m, pid, addr)
@@ -208,7 +213,6 @@ func (s *shared) readFile(path, id string) bool {
 		return false
 	}
 	s.symbols, s.file = symbols, b
-	s.lines, _ = image.ReadLines(b) // without them there are still the symbols
 	return true
 }
 

@@ -78,6 +78,40 @@ func TestLinesAsGDBShowsThem(t *testing.T) {
 	}
 }
 
+// nested is a program with a function within another one, as Fortran has them.
+const nested = `
+#include <unistd.h>
+static volatile int sink;
+int main(void)
+{
+	int n = 1;
+	__attribute__((noinline)) void inner(int k)
+	{
+		sink = n + k;
+		write(1, "r", 1);
+		for (;;)
+			pause();
+	}
+	inner(2);
+	return sink;
+}
+`
+
+func TestFunctionWithinFunction(t *testing.T) {
+	p := startSource(t, "c", nested, "-g", "-O1")
+	var got []string
+	for len(got) == 0 {
+		for _, f := range newCache().take([]int{p.Process.Pid}, view{"line", true})[0].threads[0] {
+			if f.Line != 0 && f.Func == "inner" {
+				got = append(got, fmt.Sprint(f.Func, " ", f.Line))
+			}
+		}
+	}
+	if !slices.Equal(got, []string{"inner 12"}) {
+		t.Error(got)
+	}
+}
+
 // startSource compiles a program and starts it. It returns when the program has written r.
 func startSource(t *testing.T, language, text string, flags ...string) target {
 	t.Helper()

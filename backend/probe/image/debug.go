@@ -6,6 +6,7 @@ import (
 	"bytes"
 	"debug/dwarf"
 	"debug/elf"
+	"encoding/binary"
 	"fmt"
 	"strings"
 )
@@ -15,8 +16,8 @@ import (
 const mostUnpacked = 128 << 20
 
 // dwarf returns the debug information; nil: there is none. Sections that are not compressed are used
-// as they lie in the file.
-func (f *file) dwarf() (*dwarf.Data, error) {
+// as they lie in the file; then info is .debug_info.
+func (f *file) dwarf() (d *dwarf.Data, info []byte, err error) {
 	sections, whole := map[string][]byte{}, true
 	for i := range f.sections {
 		s := &f.sections[i]
@@ -33,37 +34,75 @@ func (f *file) dwarf() (*dwarf.Data, error) {
 		return f.unpackedDWARF()
 	}
 	if len(sections["info"]) == 0 {
-		return nil, nil
+		return nil, nil, nil
 	}
-	d, err := dwarf.New(sections["abbrev"], nil, nil, sections["info"], sections["line"], nil, sections["ranges"], sections["str"])
+	d, err = dwarf.New(sections["abbrev"], nil, nil, sections["info"], sections["line"], nil, sections["ranges"], sections["str"])
 	if err != nil {
-		return nil, err
+		return nil, nil, err
 	}
 	for _, name := range []string{"addr", "line_str", "str_offsets", "rnglists"} {
 		if err := d.AddSection(".debug_"+name, sections[name]); err != nil {
-			return nil, err
+			return nil, nil, err
 		}
 	}
-	return d, nil
+	return d, sections["info"], nil
+}
+
+// firstEntries returns where the first entries of units are in .debug_info, behind their headers
+// (DWARF 5, 7.5.1). Other units than ordinary ones are left out.
+func firstEntries(info []byte) (offsets []dwarf.Offset) {
+	le := binary.LittleEndian
+	for at := uint64(0); at+4 <= uint64(len(info)); {
+		b, size, header := info[at:], uint64(le.Uint32(info[at:])), uint64(4)
+		wide := size == 0xffffffff // the 64-bit format
+		if wide {
+			if len(b) < 12 {
+				return offsets
+			}
+			size, header = le.Uint64(b[4:]), 12
+		}
+		if size > uint64(len(b))-header {
+			return offsets
+		}
+		offset := uint64(4) // of an abbreviation table
+		if wide {
+			offset = 8
+		}
+		if body := b[header : header+size]; size > 2 {
+			switch version := le.Uint16(body); {
+			case version >= 2 && version <= 4:
+				offsets = append(offsets, dwarf.Offset(at+header+2+offset+1))
+			case version == 5 && body[2] == 1: // DW_UT_compile
+				offsets = append(offsets, dwarf.Offset(at+header+2+2+offset))
+			}
+		}
+		at += header + size
+	}
+	return offsets
 }
 
 // unpackedDWARF reads compressed debug information.
-func (f *file) unpackedDWARF() (*dwarf.Data, error) {
+func (f *file) unpackedDWARF() (d *dwarf.Data, info []byte, err error) {
 	total := uint64(0)
 	e, err := elf.NewFile(bytes.NewReader(f.data))
 	if err != nil {
-		return nil, err
+		return nil, nil, err
 	}
-	if e.Section(".debug_info") == nil && e.Section(".zdebug_info") == nil {
-		return nil, nil
+	s := e.Section(".debug_info")
+	if s == nil {
+		return nil, nil, nil
 	}
 	for _, s := range e.Sections {
 		total += s.Size
 	}
 	if total > mostUnpacked {
-		return nil, fmt.Errorf("debug information of more than %d bytes", mostUnpacked)
+		return nil, nil, fmt.Errorf("debug information of more than %d bytes", mostUnpacked)
 	}
-	return e.DWARF()
+	if info, err = s.Data(); err != nil {
+		return nil, nil, err
+	}
+	d, err = e.DWARF()
+	return d, info, err
 }
 
 // DebugFrame returns a copy of the section .debug_frame of an ELF file, unpacked; nil: there is none.
