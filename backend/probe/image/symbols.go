@@ -20,8 +20,8 @@ type Symbols struct {
 	sections map[string]section
 	packed   []byte // .gnu_debugdata of a file without .symtab, which has further symbols; nil: none
 	tables   []*table
-	count    int // of all entries
-	base     uint64
+	count    int    // of all entries
+	base     uint64 // no section has a lower address
 	byAddr   *index // nil: not made yet
 }
 
@@ -47,6 +47,9 @@ func readSymbols(data []byte) (*Symbols, string, error) {
 	s := &Symbols{SharedName: f.sharedName(), sections: map[string]section{}}
 	for i := range f.sections {
 		if x := &f.sections[i]; x.flags&elf.SHF_ALLOC != 0 && x.name != "" {
+			if len(s.sections) == 0 || x.addr < s.base {
+				s.base = x.addr
+			}
 			s.sections[x.name] = *x
 		}
 	}
@@ -156,19 +159,11 @@ const (
 // order makes byAddr.
 func (s *Symbols) order() {
 	s.unpack()
-	s.base = ^uint64(0)
-	for _, t := range s.tables {
-		for i := range t.len() {
-			if x := t.at(i); x.isFunction(t) {
-				s.base = min(s.base, x.addr)
-			}
-		}
-	}
 	keys := make([]uint64, 0, s.count)
 	for _, t := range s.tables {
 		for i := range t.len() {
 			x := t.at(i)
-			if !x.isFunction(t) || x.addr-s.base >= mostSpan {
+			if !x.isFunction(t) || x.addr < s.base || x.addr-s.base >= mostSpan {
 				continue
 			}
 			key := (x.addr-s.base)<<addrShift | uint64(t.first+i)
