@@ -72,7 +72,7 @@ func (c *cache) read(pid int) (*process, error) {
 }
 
 func (p *process) readMaps() error {
-	text, err := hold.ReadText(fmt.Sprintf("/proc/%d/maps", p.pid))
+	text, err := hold.ReadText(fmt.Sprintf("/proc/%d/maps", p.pid), 60<<10)
 	if err != nil {
 		return err
 	}
@@ -104,7 +104,7 @@ func (p *process) isAsBefore() bool {
 // sizeOf returns the sizes of the memory of a process that change with its mappings (proc(5), statm):
 // all of it, code and data. "": not known.
 func sizeOf(pid int) string {
-	text, err := hold.ReadText(fmt.Sprintf("/proc/%d/statm", pid))
+	text, err := hold.ReadText(fmt.Sprintf("/proc/%d/statm", pid), 64)
 	f := strings.Fields(string(text))
 	if err != nil || len(f) < 6 {
 		return ""

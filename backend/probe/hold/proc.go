@@ -10,14 +10,15 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// ReadText returns a file of /proc. It makes fewer calls of the kernel than os.ReadFile.
-func ReadText(path string) ([]byte, error) {
+// ReadText returns a file of /proc that has about size bytes. It makes fewer calls of the kernel than
+// os.ReadFile.
+func ReadText(path string, size int) ([]byte, error) {
 	fd, err := unix.Open(path, unix.O_RDONLY|unix.O_CLOEXEC, 0)
 	if err != nil {
 		return nil, &os.PathError{Op: "open", Path: path, Err: err}
 	}
 	defer unix.Close(fd)
-	b := make([]byte, 0, 4096)
+	b := make([]byte, 0, size+4096)
 	for {
 		if cap(b)-len(b) < 4096 {
 			b = append(make([]byte, 0, 2*cap(b)+4096), b...)

@@ -22,42 +22,36 @@ type Mapping struct {
 // ParseMaps returns the mappings of the text of /proc/PID/maps, ascending. Lines that are not
 // understood are left out.
 func ParseMaps(text string) []Mapping {
-	var all []Mapping
+	all := make([]Mapping, 0, strings.Count(text, "\n"))
 	for line := range strings.Lines(text) {
 		if m, ok := parseMapping(strings.TrimSuffix(line, "\n")); ok {
 			all = append(all, m)
 		}
 	}
-	slices.SortStableFunc(all, func(a, b Mapping) int {
-		switch {
-		case a.Start < b.Start:
-			return -1
-		case a.Start > b.Start:
-			return 1
-		}
-		return 0
-	})
+	slices.SortStableFunc(all, func(a, b Mapping) int { return compare(a.Start, b.Start) })
 	return all
 }
 
 func parseMapping(line string) (m Mapping, ok bool) {
-	f := strings.SplitN(line, " ", 6)
-	if len(f) < 5 {
+	place, line, _ := strings.Cut(line, " ")
+	rights, line, _ := strings.Cut(line, " ")
+	offset, line, _ := strings.Cut(line, " ")
+	device, rest, _ := strings.Cut(line, " ")
+	inode, path, _ := strings.Cut(rest, " ")
+	if inode == "" {
 		return m, false
 	}
-	first, end, _ := strings.Cut(f[0], "-")
+	first, end, _ := strings.Cut(place, "-")
 	var err [3]error
 	m.Start, err[0] = strconv.ParseUint(first, 16, 64)
 	m.End, err[1] = strconv.ParseUint(end, 16, 64)
-	m.Offset, err[2] = strconv.ParseUint(f[2], 16, 64)
-	m.Executable = strings.Contains(f[1], "x")
-	m.Writable = strings.Contains(f[1], "w")
-	if f[4] != "0" {
-		m.File = f[3] + " " + f[4]
+	m.Offset, err[2] = strconv.ParseUint(offset, 16, 64)
+	m.Executable = strings.Contains(rights, "x")
+	m.Writable = strings.Contains(rights, "w")
+	if inode != "0" {
+		m.File = line[:len(device)+1+len(inode)]
 	}
-	if len(f) == 6 {
-		m.Path = strings.TrimSpace(f[5])
-	}
+	m.Path = strings.TrimSpace(path)
 	return m, err == [3]error{} && m.Start < m.End
 }
 
