@@ -41,6 +41,7 @@ type shared struct {
 	file      []byte            // mapped, while symbols and lines are used; nil: none
 	links     map[uint64]string // as image.Module.Links; nil: not read yet
 	places    map[uint64][]image.Place
+	around    map[uint64]image.Function    // by an address in it; without a name: none is known
 	functions map[uint64]*derived.Function // without tables, by their begin; nil: nothing is certain
 	sites     argument.Cache               // of all images, for processes whose program it is
 	// interpreters of Python that the image holds, by process.
@@ -51,7 +52,7 @@ type shared struct {
 func (c *cache) of(m *image.Module, pid int) *shared {
 	s := c.images[m.Key()]
 	if s == nil {
-		s = &shared{pages: pages{kept: map[uint64][]byte{}}, places: map[uint64][]image.Place{}, interpreters: map[int]*python.Interpreter{}, functions: map[uint64]*derived.Function{}}
+		s = &shared{pages: pages{kept: map[uint64][]byte{}}, places: map[uint64][]image.Place{}, around: map[uint64]image.Function{}, interpreters: map[int]*python.Interpreter{}, functions: map[uint64]*derived.Function{}}
 		s.from, s.bias = hold.Memory(pid), m.Bias
 		s.table = m.Table(&s.pages)
 		c.images[m.Key()] = s
@@ -89,6 +90,9 @@ func (c *cache) sweep() {
 		}
 	}
 }
+
+// mostPlaces bounds the addresses of an image whose names are kept.
+const mostPlaces = 1 << 15
 
 const (
 	pageSize  = 4096
@@ -149,6 +153,9 @@ func (s *shared) at(m *image.Module, pid int, addr uint64) []image.Place {
 			if name != "" {
 				places = []image.Place{{Function: name}}
 			}
+		}
+		if len(s.places) == mostPlaces {
+			clear(s.places)
 		}
 		s.places[addr] = places
 	}

@@ -146,8 +146,16 @@ func (x placed) symbols() *image.Symbols {
 
 // Function implements snapshot.Image.
 func (x placed) Function(pc uint64) (symbol string, first uint64, ok bool) {
-	f, ok := x.symbols().Function(pc - x.Module().Bias)
-	return f.Name, f.First + x.Module().Bias, ok
+	s, addr := x.images[x.i], pc-x.Module().Bias
+	f, known := s.around[addr]
+	if !known {
+		f, _ = x.symbols().Function(addr)
+		if len(s.around) == mostPlaces {
+			clear(s.around)
+		}
+		s.around[addr] = f
+	}
+	return f.Name, f.First + x.Module().Bias, f.Name != ""
 }
 
 // Address implements snapshot.Image.

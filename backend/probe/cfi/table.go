@@ -16,8 +16,9 @@ const (
 )
 
 // Table is the call frame information of one image. The addresses of the tables and of Find are
-// those that Memory has. Several goroutines may use it if they may use Memory.
+// those that Memory has. One goroutine uses it at a time.
 type Table struct {
+	rows    map[uint64]*Row // that were found, by address
 	mem     Memory
 	header  uint64  // address of .eh_frame_hdr
 	entries uint64  // address of .eh_frame
@@ -80,8 +81,26 @@ func (c contents) Read(addr uint64, b []byte) bool {
 	return true
 }
 
+// mostRows bounds the rows that are kept, of 1.5 KB each: threads wait in few places.
+const mostRows = 1024
+
 // Find returns the row for an address; ErrNone if there is none.
 func (t *Table) Find(pc uint64) (*Row, error) {
+	if row := t.rows[pc]; row != nil {
+		return row, nil
+	}
+	row, err := t.find(pc)
+	if err != nil {
+		return nil, err
+	}
+	if t.rows == nil || len(t.rows) == mostRows {
+		t.rows = map[uint64]*Row{}
+	}
+	t.rows[pc] = row
+	return row, nil
+}
+
+func (t *Table) find(pc uint64) (*Row, error) {
 	if t.count == 0 {
 		i := sort.Search(len(t.starts), func(i int) bool { return t.starts[i].code > pc })
 		if i == 0 {
