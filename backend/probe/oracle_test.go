@@ -4,6 +4,7 @@ import (
 	"bufio"
 	"bytes"
 	"errors"
+	"flag"
 	"fmt"
 	"maps"
 	"os"
@@ -16,7 +17,12 @@ import (
 	"syscall"
 	"testing"
 	"time"
+
+	"sdm/backend/probe/unwind"
 )
+
+// thorough makes tests compare more.
+var thorough = flag.Bool("thorough", false, "compare stacks after each instruction, with the kernels of more processors, and more kinds of programs")
 
 // traces are the program counters of the threads of processes, innermost frame first.
 type traces map[int][]uint64
@@ -315,4 +321,27 @@ func TestStacksOfAllKinds(t *testing.T) {
 	if len(v.wrong) > 0 {
 		t.Error(strings.Join(v.wrong, "\n"))
 	}
+}
+
+// names returns the functions of a stack, innermost first.
+func names(p *process, s unwind.Stack) string {
+	var all []string
+	for _, f := range s.Frames {
+		places, _ := p.at(f.Lookup())
+		all = append(all, places[len(places)-1].Function)
+	}
+	return strings.Join(all, " ")
+}
+
+// build compiles a program.
+func build(t *testing.T, compiler []string, language, text string, flags ...string) string {
+	t.Helper()
+	path := filepath.Join(t.TempDir(), "program")
+	line := append(append(slices.Clone(compiler), "-o", path, "-x", language, "-", "-x", "none"), flags...)
+	cc := exec.Command(line[0], line[1:]...)
+	cc.Stdin = strings.NewReader(text)
+	if text, err := cc.CombinedOutput(); err != nil {
+		t.Fatalf("%v: %s", err, text)
+	}
+	return path
 }

@@ -16,7 +16,7 @@ import (
 // that have ended are left out.
 func (p *process) snapshot(held *hold.Process) *snapshot.Process {
 	s := &snapshot.Process{PID: p.pid, Maps: p.maps, Images: p.placed}
-	s.Walker = unwind.Walker{Machine: hold.Machine, Code: p, Memory: p.memoryOf(held)}
+	s.Walker = unwind.Walker{Machine: hold.Machine, Code: p, Memory: p.memoryOf(held), SignMask: held.SignMask}
 	for i := range held.Threads {
 		t := &held.Threads[i]
 		if t.Why == "ended" {

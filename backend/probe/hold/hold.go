@@ -38,6 +38,8 @@ type Process struct {
 	// Held is how long a thread was stopped, at most: from before the first was told to stop until
 	// after the last was let go.
 	Held time.Duration
+	// SignMask has the bits of return addresses that hold authentication codes (arm64).
+	SignMask uint64
 
 	known  map[int]bool // threads in Threads
 	task   string       // directory of the threads
@@ -105,6 +107,7 @@ func together(all []Process, l Limits, s Steps) {
 	}
 	each := max(min(l.Stack, l.All/max(count(all), 1)), 4096)
 	for i := range all {
+		all[i].readSigning()
 		blocked := all[i].readBlocked()
 		all[i].copyStacks(each, func(sp uint64) uint64 { return s.StackEnd(i, sp) }, buffer)
 		all[i].confirmBlocked(blocked)
@@ -113,6 +116,16 @@ func together(all []Process, l Limits, s Steps) {
 		}
 		all[i].release()
 		all[i].Held = time.Since(begin)
+	}
+}
+
+// readSigning asks one stopped thread.
+func (p *Process) readSigning() {
+	for i := range p.Threads {
+		if p.Threads[i].stopped {
+			p.SignMask = signMask(p.Threads[i].TID)
+			return
+		}
 	}
 }
 

@@ -27,3 +27,6 @@ func RegistersOf(tid int) (r cfi.Registers, pointer uint64, err error) {
 	}
 	return r, u.Fs_base, nil
 }
+
+// signMask returns 0: x86-64 does not sign addresses.
+func signMask(int) uint64 { return 0 }

@@ -33,17 +33,27 @@ func RegistersOf(tid int) (r cfi.Registers, pointer uint64, err error) {
 	return r, threadPointer(tid), nil
 }
 
-// noteTLS is NT_ARM_TLS (linux/elf.h): the thread pointer.
-const noteTLS = 0x401
+// Sets of registers (linux/elf.h).
+const (
+	noteTLS     = 0x401 // NT_ARM_TLS: the thread pointer
+	noteSigning = 0x406 // NT_ARM_PAC_MASK: bits of signed addresses, of data and of code
+)
 
 // threadPointer returns TPIDR_EL0 of a stopped thread; 0: it is not known.
-func threadPointer(tid int) uint64 {
-	var b [8]byte
+func threadPointer(tid int) uint64 { return registerSet(tid, noteTLS)[0] }
+
+// signMask returns the bits of return addresses that hold authentication codes, which are the same for all
+// threads; 0: none do.
+func signMask(tid int) uint64 { return registerSet(tid, noteSigning)[1] }
+
+// registerSet returns the first two numbers of a set of registers; 0 if there are none.
+func registerSet(tid, note int) (set [2]uint64) {
+	var b [16]byte
 	v := unix.Iovec{Base: &b[0]}
 	v.SetLen(len(b))
-	_, _, errno := unix.RawSyscall6(unix.SYS_PTRACE, unix.PTRACE_GETREGSET, uintptr(tid), noteTLS, uintptr(unsafe.Pointer(&v)), 0, 0)
+	_, _, errno := unix.RawSyscall6(unix.SYS_PTRACE, unix.PTRACE_GETREGSET, uintptr(tid), uintptr(note), uintptr(unsafe.Pointer(&v)), 0, 0)
 	if errno != 0 {
-		return 0
+		return set
 	}
-	return binary.LittleEndian.Uint64(b[:])
+	return [2]uint64{binary.LittleEndian.Uint64(b[:]), binary.LittleEndian.Uint64(b[8:])}
 }

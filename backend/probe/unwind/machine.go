@@ -13,13 +13,15 @@ type Machine struct {
 	// Call returns whether a call instruction ends at the end of code, which ends at an address, and
 	// where the call leads; 0: not known, since it is indirect.
 	Call func(code []byte, end uint64) (is bool, target uint64)
+	// Signals is how handlers of signals return.
+	Signals Signals
 }
 
 // AMD64 and ARM64 are the machines that are known (psABI of x86-64; DWARF for the Arm 64-bit
 // Architecture, where 32 stands for the program counter).
 var (
-	AMD64 = Machine{SP: 7, PC: 16, FP: 6, Call: callAMD64}
-	ARM64 = Machine{SP: 31, PC: 32, FP: 29, Link: 30, Call: callARM64}
+	AMD64 = Machine{SP: 7, PC: 16, FP: 6, Call: callAMD64, Signals: signalsAMD64}
+	ARM64 = Machine{SP: 31, PC: 32, FP: 29, Link: 30, Call: callARM64, Signals: signalsARM64}
 )
 
 // mostCall is the length of the longest call instruction that is looked for.

@@ -6,24 +6,45 @@ import (
 	"sdm/backend/probe/cfi"
 )
 
-// returnFromSignal is the code of x86-64 to which handlers of signals return, of all C libraries, since
-// debuggers know it by its bytes: mov $15,%rax; syscall.
-const returnFromSignal = "\x48\xc7\xc0\x0f\x00\x00\x00\x0f\x05"
+// Signals is how handlers of signals return, which debuggers know by the bytes of the code.
+type Signals struct {
+	Code string // to which handlers return: the system call rt_sigreturn
+	// Saved is where the kernel has stored the registers, from the stack pointer on that there is then, by
+	// their DWARF numbers.
+	Saved []uint64
+}
+
+// signalsAMD64 and signalsARM64 are those of Linux (struct rt_sigframe: on x86-64 the context is at 40, on
+// arm64 its registers are at 312).
+var (
+	signalsAMD64 = Signals{
+		Code:  "\x48\xc7\xc0\x0f\x00\x00\x00\x0f\x05", // mov $15,%rax; syscall
+		Saved: []uint64{144, 136, 152, 128, 112, 104, 120, 160, 40, 48, 56, 64, 72, 80, 88, 96, 168},
+	}
+	signalsARM64 = Signals{
+		Code:  "\x68\x11\x80\xd2\x01\x00\x00\xd4", // mov x8, #139; svc #0
+		Saved: savedARM64(),
+	}
+)
+
+// savedARM64 returns the places of x0 to x30, the stack pointer and the program counter.
+func savedARM64() (all []uint64) {
+	for n := range uint64(cfi.MaxRegisters) {
+		all = append(all, 312+8*n)
+	}
+	return all
+}
 
 // isSignalReturn reports whether a handler of a signal returns to an address.
 func (w *Walker) isSignalReturn(to uint64) bool {
-	var code [len(returnFromSignal)]byte
-	return w.Machine.Link == 0 && w.Memory.Read(to, code[:]) && string(code[:]) == returnFromSignal
+	code := make([]byte, len(w.Machine.Signals.Code))
+	return w.Memory.Read(to, code) && string(code) == w.Machine.Signals.Code
 }
-
-// savedAt is where the kernel stores registers, from the stack pointer on with which a handler has returned
-// (Linux, struct ucontext of x86-64: the context is at 40), by their DWARF numbers.
-var savedAt = [...]uint64{144, 136, 152, 128, 112, 104, 120, 160, 40, 48, 56, 64, 72, 80, 88, 96, 168}
 
 // interrupted returns the registers that a thread had when a signal came.
 func (w *Walker) interrupted(regs *cfi.Registers) (caller cfi.Registers, ok bool) {
 	sp, _ := regs.Get(w.Machine.SP)
-	for n, at := range savedAt {
+	for n, at := range w.Machine.Signals.Saved {
 		v, ok := w.load(sp + at)
 		if !ok {
 			return caller, false

@@ -119,7 +119,7 @@ func (w *Walker) new() *walk { return &walk{Walker: w, searches: mostSearches} }
 func (w *walk) walk(regs cfi.Registers, most int) (s Stack, last cfi.Registers) {
 	exact := !w.inner
 	for len(s.Frames) < most {
-		f, caller, err := w.step(&regs, exact, len(s.Frames) == 0)
+		f, caller, err := w.step(&regs, exact)
 		if f.PC != 0 || exact {
 			s.Frames, last = append(s.Frames, f), regs
 		}
@@ -141,7 +141,7 @@ var errNotAbove = errors.New("caller's frame is not above")
 
 // step returns the frame of registers and the registers of its caller. A return address of 0 ends
 // the stack: there is no frame.
-func (w *walk) step(regs *cfi.Registers, exact, innermost bool) (f Frame, caller cfi.Registers, err error) {
+func (w *walk) step(regs *cfi.Registers, exact bool) (f Frame, caller cfi.Registers, err error) {
 	pc, ok := regs.Get(w.Machine.PC)
 	switch {
 	case !ok:
@@ -163,7 +163,7 @@ func (w *walk) step(regs *cfi.Registers, exact, innermost bool) (f Frame, caller
 			caller.Set(w.Machine.PC, to&^w.SignMask)
 		}
 	}
-	if err == nil && !f.Signal && !w.rises(regs, &caller, innermost) {
+	if err == nil && !f.Signal && !w.rises(regs, &caller, exact) {
 		err = errNotAbove
 	}
 	if err == nil {
@@ -172,12 +172,13 @@ func (w *walk) step(regs *cfi.Registers, exact, innermost bool) (f Frame, caller
 	return f, caller, err
 }
 
-// rises reports whether the caller's stack pointer is above. The innermost function may have its return
-// address in a register (arm64; vfork), and no frame.
-func (w *Walker) rises(regs, caller *cfi.Registers, innermost bool) bool {
+// rises reports whether the caller's stack pointer is above. A function that has called none, as the
+// innermost or one that a signal interrupts, may have its return address in a register (arm64; vfork), and
+// no frame.
+func (w *Walker) rises(regs, caller *cfi.Registers, exact bool) bool {
 	sp, _ := regs.Get(w.Machine.SP)
 	above, _ := caller.Get(w.Machine.SP)
-	return above > sp || innermost && above == sp
+	return above > sp || exact && above == sp
 }
 
 // row returns what the tables say about a frame; nil: nothing. An address that nobody can have

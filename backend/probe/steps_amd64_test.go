@@ -2,8 +2,6 @@ package probe
 
 import (
 	"fmt"
-	"os/exec"
-	"path/filepath"
 	"runtime"
 	"slices"
 	"strings"
@@ -187,27 +185,4 @@ func (s *stepper) instruction(pc uint64) (*amd64.Inst, string) {
 		return nil, fmt.Sprintf("%#x", pc)
 	}
 	return i, fmt.Sprintf("%#x %v", pc, i.Inst)
-}
-
-// names returns the functions of a stack, innermost first.
-func names(p *process, s unwind.Stack) string {
-	var all []string
-	for _, f := range s.Frames {
-		places, _ := p.at(f.Lookup())
-		all = append(all, places[len(places)-1].Function)
-	}
-	return strings.Join(all, " ")
-}
-
-// build compiles a program.
-func build(t *testing.T, compiler []string, language, text string, flags ...string) string {
-	t.Helper()
-	path := filepath.Join(t.TempDir(), "program")
-	line := append(append(slices.Clone(compiler), "-o", path, "-x", language, "-", "-x", "none"), flags...)
-	cc := exec.Command(line[0], line[1:]...)
-	cc.Stdin = strings.NewReader(text)
-	if text, err := cc.CombinedOutput(); err != nil {
-		t.Fatalf("%v: %s", err, text)
-	}
-	return path
 }

@@ -1,15 +1,11 @@
 package probe
 
 import (
-	"flag"
 	"os/exec"
 	"slices"
 	"strings"
 	"testing"
 )
-
-// thorough makes tests compare more.
-var thorough = flag.Bool("thorough", false, "compare stacks after each instruction, with the kernels of more processors, and more kinds of programs")
 
 // libraryCalls is a program whose instructions are stepped over: calls through stubs of the linker, which are
 // bound at the first call, callbacks, variables of any length, aligned stacks, jump tables.
