@@ -37,7 +37,7 @@ func (en *termination) detachHalted(report func()) {
 // detachOverdue continues a detach whose rank does not stop.
 func (en *termination) detachOverdue() {
 	if en.detach != nil && en.now >= en.giveUp {
-		en.detachHalted(nil)
+		en.detachHalted(func() {})
 	}
 }
 

@@ -6,6 +6,8 @@ import (
 
 	"sdm/backend"
 	"sdm/backend/gdb/request"
+	"sdm/backend/mi"
+	"sdm/protocol"
 	"sdm/protocol/rank"
 )
 
@@ -30,5 +32,26 @@ func TestDetachInSharedGDB(t *testing.T) {
 		if !m.Out.ClearChildren {
 			t.Errorf("%d ranks: children are not mended", ranks)
 		}
+	}
+}
+
+// TestDetachRefusedAfterDeadline detaches from a rank that does not stop in time, and gdb refuses.
+func TestDetachRefusedAfterDeadline(t *testing.T) {
+	d := New(1)
+	m := NewMachine(backend.Target{PID: 100}, Host{})
+	d.Add(m)
+	m.Thread(1).Running = true
+	m.State = backend.Running
+	m.run = &run{started: true, request: request.Internal("continue")}
+	m.points.claim(1, "main", nil)
+	q := &request.Request{Command: &request.Command{Name: "detach"}, ID: 7}
+	m.Open = append(m.Open, q)
+	m.termination.detachRank(q)
+	m.now = m.termination.giveUp
+	m.termination.detachOverdue()
+	last := d.Calls.queue[len(d.Calls.queue)-1]
+	d.Record(m.now, mi.Record{Class: mi.Result, Token: last.token, Name: "error", Results: mi.Tuple{{Name: "msg", Value: mi.Value{Str: "refused"}}}})
+	if n := len(m.Out.Messages); n != 1 || m.Out.Messages[0].Request != q.ID || m.Out.Messages[0].Group.Kind != protocol.KindFault || m.termination.leaving {
+		t.Errorf("messages %+v, leaving %v", m.Out.Messages, m.termination.leaving)
 	}
 }
