@@ -2,6 +2,7 @@ package gdb_test
 
 import (
 	"encoding/json"
+	"runtime"
 	"strings"
 	"testing"
 
@@ -71,6 +72,27 @@ func TestCall(t *testing.T) {
 	r.ok("gdb", protocol.Args{Text: "info registers rip"})
 	r.ok("continue", protocol.Args{})
 	r.await(0, protocol.KindExited)
+}
+
+// TestFrameAtAddress selects frames by addresses on the stack: the caller's, that of the selected frame,
+// and one without a frame.
+func TestFrameAtAddress(t *testing.T) {
+	if runtime.GOARCH != "amd64" {
+		t.Skip("the expressions use rbp")
+	}
+	r := inHelper(t)
+	for _, c := range []struct{ from, want string }{
+		{"*(long *)$rbp+16", `"frame":{"level":1,"func":"compute"`},
+		{"$rbp+16", `"frame":{"level":1,"func":"compute"`},
+		{"0x10", `"message":"No frame at address 0x10."`},
+	} {
+		if g := r.ask("frame", protocol.Args{From: c.from}); !strings.Contains(string(g.Body), c.want) {
+			t.Errorf("frame address %s: %v, want %s", c.from, g, c.want)
+		}
+	}
+	if g := r.ask("frame", protocol.Args{}); !strings.Contains(string(g.Body), `"level":1`) {
+		t.Errorf("selected: %v", g)
+	}
 }
 
 func TestFrames(t *testing.T) {

@@ -27,6 +27,9 @@ func (p *Printer) warned(a request.Answer) {
 	}
 }
 
+// shownLevel matches the beginning of a frame: "#1  0x5555 in main () at work.c:45".
+var shownLevel = regexp.MustCompile(`^#([0-9]+)\s`)
+
 // addArguments gives frames the arguments that the text of showFrames shows.
 func addArguments(frames []Frame, text string) {
 	for line := range strings.Lines(text) {

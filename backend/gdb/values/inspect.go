@@ -4,7 +4,6 @@ package values
 
 import (
 	"fmt"
-	"regexp"
 	"strconv"
 	"strings"
 
@@ -156,19 +155,28 @@ func (fr *Frames) frameOfFunction(q *request.Request, thread int, then func(leve
 	}, "-stack-list-frames", "--thread", fr.GDBThread(thread), "0", strconv.Itoa(mostFrames))
 }
 
-// shownLevel matches the beginning of a frame: "#1  0x5555 in main () at work.c:45".
-var shownLevel = regexp.MustCompile(`^#([0-9]+)\s`)
-
+// frameAtAddress calls then with the level of the frame at an address of the stack. Only gdb's command
+// line finds it, and a command that names a thread restores the frame that was selected before. So gdb
+// itself selects the frame, and its level is asked for.
 func (fr *Frames) frameAtAddress(q *request.Request, then func(level int)) {
-	fr.Printer.InConsole(q, "frame address "+q.Args.From, func(text string) {
-		found := shownLevel.FindStringSubmatch(text)
-		if found == nil {
-			fr.Fail(q, &protocol.Fault{Kind: protocol.FaultGDB, Message: strings.TrimSpace(text)})
-			return
+	s := fr.Selected(q)
+	fr.Tell(q.What(), "-thread-select", fr.GDBThread(s.Thread))
+	fr.Tell(q.What(), "-stack-select-frame", strconv.Itoa(s.Frame))
+	var selected request.Answer
+	fr.Ask(q, func(a request.Answer) { selected = a }, "-interpreter-exec", "console", "frame address "+q.Args.From).Print = true
+	fr.Ask(q, func(a request.Answer) {
+		level, ok := a.Results.Path("frame").Fields.Int("level")
+		switch {
+		case selected.Failed():
+			fr.Refused(q, selected)
+		case a.Failed():
+			fr.Refused(q, a)
+		case !ok:
+			fr.Fail(q, &protocol.Fault{Kind: protocol.FaultGDB, Message: strings.TrimSpace(selected.Text)})
+		default:
+			then(level)
 		}
-		level, _ := strconv.Atoi(found[1])
-		then(level)
-	})
+	}, "-stack-info-frame")
 }
 
 func (fr *Frames) frameChosen(q *request.Request, thread int, frames []Frame, refusal string) {
