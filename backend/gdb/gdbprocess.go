@@ -175,7 +175,7 @@ func (l *loop) processEnded(k *gdbProcess) {
 	k.crashed = how.Crashed
 	k.process.kill() // what it had started itself
 	k.process.close()
-	inferior.GoOn(k.orphans)
+	inferior.ContinueAll(k.orphans)
 	k.orphans = nil
 	l.custody.Forget(k.process.pid)
 	k.process = nil

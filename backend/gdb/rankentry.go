@@ -85,9 +85,9 @@ func (l *loop) hostOf(t backend.Target) debugger.Host {
 		object := inferior.ObjectAt(t.PID, addr)
 		return object != "" && newer(source, object)
 	}
-	h.Bare = func() string { return inferior.WithoutDebugInfo(t.PID, l.e.cfg.EagerSymbols) }
+	h.NoSymbols = func() string { return inferior.WithoutDebugInfo(t.PID, l.e.cfg.EagerSymbols) }
 	h.MPI = func(pid int) bool {
-		return inferior.Maps(pid, backend.MPILibrary) || l.programs.Names(pid, "MPI_Abort")
+		return inferior.HasMapped(pid, backend.MPILibrary) || l.programs.HasFunction(pid, "MPI_Abort")
 	}
 	return h
 }

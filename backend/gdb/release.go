@@ -66,7 +66,7 @@ func (l *loop) release(s *rankEntry, crashed bool) {
 	s.released = true
 	pid, stopped, halted := s.target.PID(), s.stopped, s.halted
 	if !crashed && !halted {
-		s.target.Settle(stopped)
+		s.target.ContinueDetached(stopped)
 		l.custody.Forget(pid)
 		return
 	}

@@ -108,7 +108,7 @@ func (h attached) release() {
 	late := time.Now().Add(patience)
 	var stubborn []int
 	for pid, d := range h.debuggers {
-		if !d.End(max(int(time.Until(late).Milliseconds()), 0)) {
+		if !d.AwaitEnd(max(int(time.Until(late).Milliseconds()), 0)) {
 			stubborn = append(stubborn, pid)
 		}
 	}
@@ -143,6 +143,6 @@ func (h attached) kill(debuggers []int) {
 		h.debuggers[pid].Signal(syscall.SIGKILL)
 	}
 	for _, pid := range debuggers {
-		h.debuggers[pid].End(int(patience.Milliseconds()))
+		h.debuggers[pid].AwaitEnd(int(patience.Milliseconds()))
 	}
 }

@@ -50,7 +50,7 @@ func (mv *moves) isForSome(q *request.Request) bool {
 		switch {
 		case o.termination.finished() || o.moves.moving != nil:
 			return false
-		case q.Again:
+		case q.Replayed:
 			return !o.moves.wasGiven(q.Command)
 		}
 		return !mv.GDB.Asked.Contains(o.Target.Rank)

@@ -51,7 +51,7 @@ func (m *Machine) Start(now time.Duration, id protocol.RequestID, stopAt string,
 		q.Name = "core"
 	}
 	if wait > 0 {
-		q.Deadline = now + request.Share(wait)
+		q.Deadline = now + request.EngineTime(wait)
 	}
 	if stopAt == "" {
 		stopAt = stopAtMain

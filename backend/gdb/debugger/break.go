@@ -62,7 +62,7 @@ func (bc *breakCommands) inSelectedFile(q *request.Request, location string, the
 		then(q.Located)
 		return
 	}
-	if !isLine(location) || bc.StateNow() != backend.Stopped && !q.Again {
+	if !isLine(location) || bc.StateNow() != backend.Stopped && !q.Replayed {
 		then(location)
 		return
 	}
@@ -103,7 +103,7 @@ func (bc *breakCommands) insertHere(q *request.Request, condition string) {
 func (bc *breakCommands) insertAt(q *request.Request, condition, location string) {
 	alone := func() { bc.moves.aloneFor(q, "a hardware breakpoint") }
 	switch {
-	case !q.Args.Hardware || !bc.GDB.Shared() || q.Again:
+	case !q.Args.Hardware || !bc.GDB.Shared() || q.Replayed:
 		bc.insertOnly(q, condition, bc.only(condition), location)
 	case bc.StateNow() != backend.Stopped:
 		alone()
@@ -159,7 +159,7 @@ func (bc *breakCommands) inserted(q *request.Request, a request.Answer) {
 	p := bc.points.claim(q.Args.Breakpoint, q.Args.Location, bkpt)
 	p.exprs, p.barrier = q.Args.Exprs, q.Name == "barrier"
 	p.again = q.Restart
-	if p.barrier && !q.Again {
+	if p.barrier && !q.Replayed {
 		bc.runs.resumeAll(q)
 		return
 	}

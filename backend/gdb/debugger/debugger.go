@@ -249,7 +249,7 @@ func (d *Debugger) notified(now time.Duration, r mi.Record) {
 		m.termination.groupExited(r.Results.Str("exit-code"))
 	case "thread-selected":
 		level, _ := strconv.Atoi(r.Results.Path("frame", "level").Str)
-		if ours := m.threads.Ours(id); ours != 0 {
+		if ours := m.threads.IDOf(id); ours != 0 {
 			m.chosen = request.Selection{Thread: ours, Frame: level}
 		}
 	case "record-started", "record-stopped":

@@ -156,11 +156,11 @@ func (m *Machine) reportMessagesBut(told func(line string) bool) {
 // an internal command only messages for the user are reported, with the next report.
 func (k *call) reportWarnings(r mi.Record) {
 	d := k.by.GDB
-	if k.of == nil || k.of.Own {
+	if k.of == nil || k.of.IsInternal {
 		d.messages.ofPeople()
 		return
 	}
 	k.by.reportMessagesBut(func(line string) bool {
-		return line == r.Results.Str("msg") || k.of.Args.Pending && isUnknownPlace(line) && (k.of.Again || line == k.by.breaks.refusal)
+		return line == r.Results.Str("msg") || k.of.Args.Pending && isUnknownPlace(line) && (k.of.Replayed || line == k.by.breaks.refusal)
 	})
 }

@@ -85,7 +85,7 @@ func TestPlaceless(t *testing.T) {
 		{"several lines", list("a", "{1}"), "a = {\n  x = 1,\n  y = 2\n}\nb = <optimized out>\n", list("a", "{1}", "b", "<optimized out>")},
 	} {
 		t.Run(c.name, func(t *testing.T) {
-			if got := gdbtext.WithPlaceless(c.list, c.text); (mi.Record{Results: got}).String() != (mi.Record{Results: c.want}).String() {
+			if got := gdbtext.WithOmitted(c.list, c.text); (mi.Record{Results: got}).String() != (mi.Record{Results: c.want}).String() {
 				t.Errorf("%v, want %v", got, c.want)
 			}
 		})

@@ -134,7 +134,7 @@ func (mv *moves) askKept() {
 // nameThreads keeps the kernel's thread IDs.
 func (h *handover) nameThreads(threads values.Threads, groups mi.Tuple) {
 	for n, lwp := range lwpsIn(groups) {
-		i := slices.IndexFunc(h.threads, func(k keptThread) bool { return k.id == threads.Ours(n) })
+		i := slices.IndexFunc(h.threads, func(k keptThread) bool { return k.id == threads.IDOf(n) })
 		if i >= 0 {
 			h.threads[i].lwp = lwp
 		}

@@ -162,7 +162,7 @@ func (m *Machine) Do(now time.Duration, id protocol.RequestID, wait time.Duratio
 		wait = time.Duration(c.Args.Patience) * time.Millisecond
 	}
 	if wait > 0 {
-		q.Deadline = now + request.Share(wait)
+		q.Deadline = now + request.EngineTime(wait)
 	}
 	m.Open = append(m.Open, q)
 	row, ok := lookup(c.Name)

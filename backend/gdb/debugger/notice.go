@@ -55,7 +55,7 @@ func (bc *breakCommands) tellInvalid(number int, bkpt mi.Tuple, why map[string]s
 // calls then. gdb would name the address, which differs between ranks.
 func (bc *breakCommands) tellBeside(q *request.Request, p *point, then func()) {
 	beside := bc.points.beside(p)
-	if q.Again || !slices.ContainsFunc(beside, func(o *point) bool { return o.number > 0 }) {
+	if q.Replayed || !slices.ContainsFunc(beside, func(o *point) bool { return o.number > 0 }) {
 		then()
 		return
 	}

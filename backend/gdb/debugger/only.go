@@ -61,7 +61,7 @@ func (bc *breakCommands) withoutChoice(q *request.Request, a request.Answer, con
 	switch {
 	case next == 0 && !strings.Contains(a.Results.Str("msg"), noChoice) || next == len(conjunctions):
 		return false
-	case next == 0 && !q.Again && !bc.runs.inCall && bc.StateNow() == backend.Stopped:
+	case next == 0 && !q.Replayed && !bc.runs.inCall && bc.StateNow() == backend.Stopped:
 		bc.moves.aloneFor(q, "a condition in Fortran")
 	default:
 		again(bc.joined(conjunctions[next], condition))

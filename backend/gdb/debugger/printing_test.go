@@ -13,7 +13,7 @@ func TestTyped(t *testing.T) {
 	for value, want := range map[string][2]bool{
 		"@0x7ffe": {true, true}, "0x7ffe <g>": {true, false}, "": {true, false}, `0x7ffe "text"`: {false, false}, "5": {false, false}, "{p = 0x1}": {false, false},
 	} {
-		if got := [2]bool{show.Typed(value), compare.Typed(value)}; got != want {
+		if got := [2]bool{show.PrintsMore(value), compare.PrintsMore(value)}; got != want {
 			t.Errorf("%q: %v", value, got)
 		}
 	}

@@ -233,7 +233,7 @@ func (se *settings) passed(q *request.Request, k *call, a request.Answer) {
 	}
 	if id, ok := a.Results.Int("new-thread-id"); ok {
 		f, _ := values.FrameIn(a.Results)
-		se.chosen = request.Selection{Thread: se.threads.Ours(id), Frame: f.Level}
+		se.chosen = request.Selection{Thread: se.threads.IDOf(id), Frame: f.Level}
 	}
 	if a.Name != "running" || se.run != nil || se.State != backend.Stopped {
 		se.Reply(q, values.TextBody{Text: text})

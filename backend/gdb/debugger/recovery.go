@@ -142,7 +142,7 @@ func (m *Machine) TakeOver(now time.Duration) {
 	m.threads, m.counted, m.points, m.settings.signals, m.abort.read = nil, 0, breakpoints{}, nil, false
 	m.run, m.watch, m.termination = nil, watch{}, termination{Machine: m}
 	m.stops.deferred = nil
-	m.values.Displays.GDBGone()
+	m.values.Displays.GDBEnded()
 	m.settings.identified = false
 	m.Record = recording{Wanted: m.Record.Wanted}
 	m.chosen = request.Selection{Thread: 1}

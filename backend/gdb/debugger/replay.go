@@ -22,7 +22,7 @@ func (att *attachment) replay(list []protocol.Command, then func()) {
 		if !ok {
 			continue
 		}
-		q := &request.Request{Command: &request.Command{Name: c.Name, Args: c.Args}, Began: att.now, Again: true}
+		q := &request.Request{Command: &request.Command{Name: c.Name, Args: c.Args}, Began: att.now, Replayed: true}
 		q.Into = func(g protocol.Group) {
 			if g.Kind == protocol.KindFault {
 				att.notAgain(q, g)

@@ -58,7 +58,7 @@ func (m *Machine) Refused(q *request.Request, a request.Answer) {
 var unknownNumber = regexp.MustCompile(`^No breakpoint number ([0-9]+)\.$`)
 
 func (m *Machine) Say(q *request.Request, g protocol.Group) {
-	if g.Kind == protocol.KindResult && (!q.Answered || q.Again) {
+	if g.Kind == protocol.KindResult && (!q.Answered || q.Replayed) {
 		m.recovery.remember(q)
 		m.values.Printer.KeepPrinted(q, g)
 	}

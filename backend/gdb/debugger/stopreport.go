@@ -78,7 +78,7 @@ func (st *stops) passStages(s *stopReport, stages []stopStage) {
 
 func (st *stops) readFrames(s *stopReport, next func()) { st.Symbols.named(s.thread, next) }
 
-func (st *stops) nameFrame(s *stopReport, next func()) { st.values.Frames.StandsNamed(s.thread, next) }
+func (st *stops) nameFrame(s *stopReport, next func()) { st.values.Frames.NameFrame(s.thread, next) }
 
 func (st *stops) locatePoint(s *stopReport, next func()) { st.breaks.placed(s.thread, next) }
 

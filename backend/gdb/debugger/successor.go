@@ -13,7 +13,7 @@ import (
 // reported state, and the open requests.
 func (m *Machine) Successor() *Machine {
 	h := NewMachine(m.Target, m.Host)
-	h.values.Frames.AdviseLike(&m.values.Frames)
+	h.values.Frames.OmitAdviceOf(&m.values.Frames)
 	h.State, h.Child = m.State, m.Child
 	for _, q := range m.Open {
 		if !q.Answered {

@@ -42,14 +42,14 @@ func (wc *watchCommands) vforkable(q *request.Request, then func()) {
 		version, _ := a.Results.Int("value")
 		hangs := vforkHangs <= version && version < vforkRuns
 		switch {
-		case hangs && q.Again:
+		case hangs && q.Replayed:
 			wc.Fail(q, &protocol.Fault{Kind: protocol.FaultUsage, Message: "this gdb cannot resume a rank that it stops at a vfork", Hint: "catch vfork where the rank stands gives it one that can"})
 		case hangs:
 			wc.moves.aloneFor(q, "catch vfork (it is interrupted by SIGINT)")
 			if wc.moves.moving != nil {
 				wc.moves.moving.allStop = true
 			}
-		case wc.GDB.Shared() && !q.Again:
+		case wc.GDB.Shared() && !q.Replayed:
 			wc.moves.aloneFor(q, "catch vfork")
 		default:
 			then()

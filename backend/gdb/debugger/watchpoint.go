@@ -73,7 +73,7 @@ const mostWatched = 32
 // breakpoint at the caller; with it the ranks of a shared gdb end by SIGTRAP, or gdb
 // loops for ever. In a gdb with one rank it does no harm, so the rank gets one.
 func (wc *watchCommands) readable(q *request.Request, word string, then func()) {
-	if word == "watch" || !wc.GDB.Shared() || q.Again || wc.StateNow() != backend.Stopped || strings.HasPrefix(q.Args.Expr, "-") {
+	if word == "watch" || !wc.GDB.Shared() || q.Replayed || wc.StateNow() != backend.Stopped || strings.HasPrefix(q.Args.Expr, "-") {
 		then()
 		return
 	}
@@ -102,7 +102,7 @@ func (wc *watchCommands) readable(q *request.Request, word string, then func()) 
 // handover.
 func (wc *watchCommands) watchedIn(q *request.Request, then func(watched request.Selection, where []string)) {
 	again := request.Selection{}
-	if wc.moves.moving != nil && q.Again {
+	if wc.moves.moving != nil && q.Replayed {
 		again = wc.moves.moving.watched[q.Args.Breakpoint]
 	}
 	if !wc.GDB.Shared() && again.Frame == 0 {
@@ -141,7 +141,7 @@ func (wc *watchCommands) setCatch(q *request.Request) {
 	switch {
 	case word == "vfork":
 		wc.vforkable(q, func() { wc.catch(q) })
-	case word == "syscall" && wc.GDB.Shared() && !q.Again:
+	case word == "syscall" && wc.GDB.Shared() && !q.Replayed:
 		// gdb 13.1 decides by the selected program whether another one stops at system
 		// calls.
 		wc.moves.aloneFor(q, "catch syscall")

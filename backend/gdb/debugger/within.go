@@ -124,7 +124,7 @@ func (st *stops) libraryCaller(t *values.Thread, then func(f *protocol.Frame, ca
 // attached to: MPIR stops ranks in MPI_Init.
 func (st *stops) tellEntered(q *request.Request) {
 	first := st.threads.Find(1)
-	if q.Args.Location != "main" || q.Again || st.Target.Held || first == nil || st.StateNow() != backend.Stopped {
+	if q.Args.Location != "main" || q.Replayed || st.Target.Held || first == nil || st.StateNow() != backend.Stopped {
 		return
 	}
 	st.ask(request.Internal("break"), func(a request.Answer) {

@@ -19,8 +19,8 @@ type Array struct {
 	Addr      uint64 // of the first element
 	Size      int    // of an element, in bytes
 	Scattered bool   // the elements are not contiguous
-	Parts     bool   // the elements may be objects, in a container too
-	Kind      Kind   // what the elements are
+	OfObjects bool   // the elements may be objects of the C++ library, or have such members
+	Kind      Kind   // how the elements are read from memory
 	Text      bool   // a string that a pointer points to, up to the zero
 }
 
@@ -62,7 +62,7 @@ func ParseArray(expr, text string) (Array, bool) {
 		if found[1] == "valarray" {
 			a.Base, a.Count = "("+expr+")._M_data", "("+expr+")._M_size"
 		}
-		a.Shape.Dims, a.Parts = []protocol.Dim{{}}, !typeFlat.MatchString(class)
+		a.Shape.Dims, a.OfObjects = []protocol.Dim{{}}, !typeFlat.MatchString(class)
 		return a, true
 	}
 	if typeString.MatchString(class) {
@@ -77,7 +77,7 @@ func ParseArray(expr, text string) (Array, bool) {
 	}
 	a := Array{Base: "(" + expr + ")"}
 	if found := typeC.FindStringSubmatch(last); found != nil {
-		a.Parts = strings.HasPrefix(last, "}") || strings.Contains(last, "std::")
+		a.OfObjects = strings.HasPrefix(last, "}") || strings.Contains(last, "std::")
 		for _, n := range strings.FieldsFunc(found[1], func(r rune) bool { return r == '[' || r == ']' }) {
 			count, _ := strconv.Atoi(n) // a number that is too large is treated as missing
 			a.Shape.Dims = append(a.Shape.Dims, protocol.Dim{Count: count})
@@ -124,9 +124,10 @@ func AddressIn(value string) uint64 {
 // Bytes returns the size of all elements.
 func (a Array) Bytes() int { return a.Shape.Elements() * a.Size }
 
-// Flat reports that the elements in a value of an array of several dimensions are not the first ones
-// in memory order: gdb prints a part of each row of C, and counts equal rows of Fortran differently.
-func (a Array) Flat(value string) bool {
+// OutOfOrder reports whether the elements that gdb shows of an array of several dimensions are not the
+// first ones in memory order: gdb prints a part of each row of C, and counts equal rows of Fortran
+// differently.
+func (a Array) OutOfOrder(value string) bool {
 	if len(a.Shape.Dims) < 2 {
 		return false
 	}

@@ -21,8 +21,8 @@ var containerHead = regexp.MustCompile(`^std::(?:(?:\w+::)*\w+ with ([0-9]+) ele
 // UnknownCount is the number of elements of a container whose pretty-printer does not print it.
 const UnknownCount = -1
 
-// ContainerItems returns the elements of a container that a value shows, and how many the container
-// has, or UnknownCount. n is 0 for any other value.
+// ContainerItems returns the elements of a container that a value shows, and the number of elements that
+// the container has, or UnknownCount. n is 0 if the value is not a container.
 func ContainerItems(value string) (items []string, n int) {
 	found := containerHead.FindStringSubmatch(value)
 	if found == nil {

@@ -9,14 +9,14 @@ import (
 	"sdm/protocol"
 )
 
-// NotRead matches the errors of gdb for an expression that it cannot parse in the current scope.
-var NotRead = regexp.MustCompile(`^(?:No symbol |No type |No (?:struct|union|enum) type |A syntax error in expression|Invalid |Unmatched |Unterminated |Empty )`)
+// NotParsed matches the errors of gdb for an expression that it cannot parse in the current scope.
+var NotParsed = regexp.MustCompile(`^(?:No symbol |No type |No (?:struct|union|enum) type |A syntax error in expression|Invalid |Unmatched |Unterminated |Empty )`)
 
-// DisplayedError returns what is shown for a display without a value, as gdb shows it. has is false if
-// nothing is shown, since the expression cannot be parsed. parsed reports that gdb has made a display of
-// its own from the expression: in C++ it parses calls of functions that do not exist.
-func DisplayedError(msg string, parsed bool) (text string, has bool) {
-	if !parsed && NotRead.MatchString(msg) {
+// DisplayedError returns what gdb shows for a display without a value. shown is false if gdb shows nothing
+// because it cannot parse the expression. parsed says that gdb has made a display of its own from the
+// expression: in C++ it parses calls of functions that do not exist.
+func DisplayedError(msg string, parsed bool) (text string, shown bool) {
+	if !parsed && NotParsed.MatchString(msg) {
 		return msg, false
 	}
 	return "<error: " + msg + ">", true

@@ -22,8 +22,8 @@ func IsFortran(file string) bool {
 }
 
 // Unscoped finds the name at which gdb stopped parsing an expression. From version 12 on gdb takes rank,
-// size, shape, kind, mod and others for functions of Fortran, never for variables. A name behind its
-// procedure (work::rank) is always a variable. before and after are the expression around the name.
+// size, shape, kind, mod and others for functions of Fortran, never for variables. A name that is qualified
+// by its procedure (work::rank) is always a variable. before and after are the expression around the name.
 func Unscoped(expr, message string) (before, name, after string, ok bool) {
 	rest, ok := strings.CutPrefix(message, "A syntax error in expression, near `")
 	if !ok {

@@ -9,7 +9,7 @@ import (
 	"strings"
 )
 
-// Kind tells how the bytes of an element are to be read.
+// Kind is how the bytes of an element are read.
 type Kind uint8
 
 const (
@@ -62,7 +62,7 @@ var numberWords = []string{
 	"wchar_t", "char8_t", "char16_t", "char32_t",
 }
 
-// Countable reports whether there are statistics of elements of a size, in bytes.
+// Countable reports whether statistics can be computed of elements of a size, in bytes.
 func (k Kind) Countable(size int) bool {
 	switch k {
 	case Signed, Unsigned:

@@ -26,9 +26,9 @@ func WithoutEntryValues(list mi.Tuple) mi.Tuple {
 	return slices.DeleteFunc(slices.Clone(list), isEntry)
 }
 
-// WithPlaceless returns a list of variables of GDB/MI, completed by those that only the output of
-// "info locals" shows. If the output does not hold the list, the list is returned unchanged.
-func WithPlaceless(list mi.Tuple, text string) mi.Tuple {
+// WithOmitted returns a list of variables of GDB/MI, completed by those that only text, the output of
+// "info locals", shows. If some variables of the list are not in text, the list is returned unchanged.
+func WithOmitted(list mi.Tuple, text string) mi.Tuple {
 	var all mi.Tuple
 	next := 0
 	for _, found := range variableLine.FindAllStringSubmatch(placeOfVariable.ReplaceAllString(text, ""), -1) {

@@ -19,7 +19,7 @@ func TruncatedPart(value string) (path string, shown int, ok bool) {
 	if !strings.Contains(value, "...") {
 		return "", 0, false
 	}
-	return cutWithin(strings.TrimSpace(value), "", mostDims)
+	return truncatedWithin(strings.TrimSpace(value), "", mostDims)
 }
 
 var (
@@ -29,7 +29,7 @@ var (
 	vectorHead = regexp.MustCompile(`(?:^|= )std::(?:vector|valarray) of length [0-9]+$`)
 )
 
-func cutWithin(value, path string, depth int) (string, int, bool) {
+func truncatedWithin(value, path string, depth int) (string, int, bool) {
 	head := VectorOf.FindStringSubmatch(value)
 	items := path // to which an index is appended; operator[] of a vector would be a call of the program
 	if head != nil {
@@ -52,7 +52,7 @@ func cutWithin(value, path string, depth int) (string, int, bool) {
 		} else if base := baseClass.FindString(element); base != "" {
 			element, below = element[len(base):], path
 		}
-		if p, n, ok := cutWithin(element, below, depth-1); ok {
+		if p, n, ok := truncatedWithin(element, below, depth-1); ok {
 			return p, n, true
 		}
 		i += times
@@ -92,12 +92,12 @@ func TruncatedFortran(value string) (path []string, shown int, ok bool) {
 	if !strings.Contains(value, "...") || !strings.HasPrefix(value, "( ") && !strings.HasPrefix(value, "(( ") {
 		return nil, 0, false
 	}
-	return cutWithinFortran(value, nil, mostDims)
+	return truncatedWithinFortran(value, nil, mostDims)
 }
 
 var memberFortran = regexp.MustCompile(`^(\w+) = `)
 
-func cutWithinFortran(value string, path []string, depth int) ([]string, int, bool) {
+func truncatedWithinFortran(value string, path []string, depth int) ([]string, int, bool) {
 	named := strings.HasPrefix(value, "( ")
 	rows := strings.HasPrefix(value, "(( ")
 	if len(path) > 0 && !named && !rows && IsTruncated(value) && (value[0] == '(' && !strings.HasPrefix(value, "((") || IsText(value)) {
@@ -121,7 +121,7 @@ func cutWithinFortran(value string, path []string, depth int) ([]string, int, bo
 			i += times - 1
 			continue
 		}
-		if p, n, ok := cutWithinFortran(element, append(path[:len(path):len(path)], below), depth-1); ok {
+		if p, n, ok := truncatedWithinFortran(element, append(path[:len(path):len(path)], below), depth-1); ok {
 			return p, n, true
 		}
 		i += times

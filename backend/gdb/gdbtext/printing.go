@@ -19,7 +19,7 @@ type Printing struct {
 
 var formatOf = regexp.MustCompile(`^/(\w+)\s+`)
 
-// ParsePrinting splits "-pretty -- /x n". A format of its own in a wins over one in the expression.
+// ParsePrinting splits "-pretty -- /x n". A format in a has precedence over one in the expression.
 func ParsePrinting(a protocol.Args) Printing {
 	w := Printing{Format: a.Format, Expr: strings.TrimSpace(a.Expr)}
 	if options, rest, ok := strings.Cut(w.Expr, " -- "); ok && strings.HasPrefix(options, "-") {
@@ -34,11 +34,11 @@ func ParsePrinting(a protocol.Args) Printing {
 	return w
 }
 
-// Plain reports that there are no options and no format. Those need the command line of gdb.
+// Plain reports whether there are no options and no format, which only gdb's command line knows.
 func (w Printing) Plain() bool { return w.Options == "" && w.Format == "" }
 
 // Line returns the command line that prints an expression with the options and the format. The options
-// in more come last and win.
+// in more come last, so that they have precedence.
 func (w Printing) Line(expr string, more ...string) string {
 	line := "print"
 	for _, o := range append([]string{w.Options}, more...) {
@@ -55,7 +55,7 @@ func (w Printing) Line(expr string, more ...string) string {
 	return line + " " + expr
 }
 
-// InFull returns the options for a page: sdm itself bounds what is shown, by length.
+// InFull returns options that make gdb print all elements of a page: sdm bounds their text by length.
 func (w Printing) InFull() []string {
 	if w.Options == "" {
 		return nil

@@ -73,8 +73,8 @@ func mapsOf(pid int) (string, error) {
 	return string(b), err
 }
 
-// Maps reports whether a process has mapped a file whose path matches.
-func Maps(pid int, path *regexp.Regexp) bool {
+// HasMapped reports whether a process has mapped a file whose path matches.
+func HasMapped(pid int, path *regexp.Regexp) bool {
 	maps, err := mapsOf(pid)
 	return err == nil && path.MatchString(maps)
 }
@@ -91,7 +91,7 @@ func Libraries(pid int) []Span {
 }
 
 // libraries returns the ranges of files with code that are not the program, and of anonymous
-// mappings directly behind them: those are variables of a library that are initialised with zero.
+// mappings directly after them: those are variables of a library that are initialised with zero.
 //
 //	7f7d64700000-7f7d64726000 r--p 00000000 fe:00 133 /lib/x86_64-linux-gnu/libc.so.6
 //	7f7d64726000-7f7d6487b000 r-xp 00026000 fe:00 133 /lib/x86_64-linux-gnu/libc.so.6

@@ -15,17 +15,17 @@ import (
 // Block is a block of memory: its address, and its size in bytes.
 type Block struct{ Addr, Size uint64 }
 
-// Hashers read memory and hash it. Each order has a goroutine of its own; as many run at a time as
-// there are processors. One goroutine may start orders and close.
+// Hashers read the memory of stopped processes, and hash or copy it. Each read has a goroutine; as many
+// run at a time as there are processors. One goroutine may call Start, Read and Close.
 type Hashers struct {
-	wg   sync.WaitGroup
-	turn chan struct{}
-	stop chan struct{}
+	wg      sync.WaitGroup
+	running chan struct{} // capacity: how many reads may run
+	stop    chan struct{} // closed by Close
 }
 
-// NewHashers returns Hashers without orders.
+// NewHashers returns Hashers without reads.
 func NewHashers() *Hashers {
-	return &Hashers{turn: make(chan struct{}, runtime.NumCPU()), stop: make(chan struct{})}
+	return &Hashers{running: make(chan struct{}, runtime.NumCPU()), stop: make(chan struct{})}
 }
 
 // Start reads blocks of a stopped process and computes a hash (protocol/digest) of each, in their
@@ -35,12 +35,12 @@ func NewHashers() *Hashers {
 func (h *Hashers) Start(pid int, blocks []Block, done func(sums []uint64, err error)) {
 	h.wg.Go(func() {
 		select {
-		case h.turn <- struct{}{}:
+		case h.running <- struct{}{}:
 		case <-h.stop:
 			return
 		}
 		sums, err := h.read(pid, blocks)
-		<-h.turn
+		<-h.running
 		done(sums, err)
 	})
 }
@@ -49,12 +49,12 @@ func (h *Hashers) Start(pid int, blocks []Block, done func(sums []uint64, err er
 func (h *Hashers) Read(pid int, b Block, into io.Writer, done func(err error)) {
 	h.wg.Go(func() {
 		select {
-		case h.turn <- struct{}{}:
+		case h.running <- struct{}{}:
 		case <-h.stop:
 			return
 		}
 		err := h.copy(pid, b, into)
-		<-h.turn
+		<-h.running
 		done(err)
 	})
 }
@@ -112,7 +112,7 @@ func (w writer) Write(b []byte) (int, error) {
 	return len(b), nil
 }
 
-// Close ends all orders, and waits for them.
+// Close cancels all reads, and waits until their goroutines have ended.
 func (h *Hashers) Close() {
 	close(h.stop)
 	h.wg.Wait()

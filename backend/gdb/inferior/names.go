@@ -19,41 +19,41 @@ const mostPrograms = 1 << 10
 
 // Programs looks for functions in the programs of processes. It keeps the answers, because all
 // ranks of a node run the same file. The zero value is ready; one goroutine may use it.
-type Programs struct{ names map[named]bool }
+type Programs struct{ answers map[functionQuery]bool }
 
-// named is a query about a file in its present version.
-type named struct {
+// functionQuery asks whether a file, in its present version, has a function.
+type functionQuery struct {
 	device, inode  uint64
 	size, modified int64
 	function       string
 }
 
-// Names reports whether the symbol table of a process's program has a function; that of a stripped
+// HasFunction reports whether the symbol table of a process's program has a function; that of a stripped
 // program has none. A function whose name ends in function counts, too: linkers store one string
 // PMPI_Abort for MPI_Abort and PMPI_Abort.
-func (p *Programs) Names(pid int, function string) bool {
+func (p *Programs) HasFunction(pid int, function string) bool {
 	exe := fmt.Sprintf("/proc/%d/exe", pid)
 	var file unix.Stat_t
 	if unix.Stat(exe, &file) != nil {
 		return false
 	}
-	is := named{file.Dev, file.Ino, file.Size, file.Mtim.Nano(), function}
-	found, kept := p.names[is]
+	query := functionQuery{file.Dev, file.Ino, file.Size, file.Mtim.Nano(), function}
+	found, kept := p.answers[query]
 	if !kept {
-		found = namedIn(exe, function)
-		p.keep(is, found)
+		found = hasFunction(exe, function)
+		p.keep(query, found)
 	}
 	return found
 }
 
-func (p *Programs) keep(is named, found bool) {
-	if p.names == nil || len(p.names) >= mostPrograms {
-		p.names = map[named]bool{}
+func (p *Programs) keep(query functionQuery, found bool) {
+	if p.answers == nil || len(p.answers) >= mostPrograms {
+		p.answers = map[functionQuery]bool{}
 	}
-	p.names[is] = found
+	p.answers[query] = found
 }
 
-func namedIn(program, function string) bool {
+func hasFunction(program, function string) bool {
 	f, err := elf.Open(program)
 	if err != nil {
 		return false

@@ -9,22 +9,22 @@ import (
 // TestNames checks that an answer is kept, and that few are.
 func TestNames(t *testing.T) {
 	var programs Programs
-	if programs.Names(os.Getpid(), "MPI_Abort") || programs.Names(-1, "MPI_Abort") {
+	if programs.HasFunction(os.Getpid(), "MPI_Abort") || programs.HasFunction(-1, "MPI_Abort") {
 		t.Error("MPI_Abort is neither in this program nor in none")
 	}
-	if len(programs.names) != 1 {
-		t.Fatalf("%v is kept", programs.names)
+	if len(programs.answers) != 1 {
+		t.Fatalf("%v is kept", programs.answers)
 	}
-	for is := range programs.names {
-		programs.names[is] = true // as if the file had it
+	for is := range programs.answers {
+		programs.answers[is] = true // as if the file had it
 	}
-	if !programs.Names(os.Getpid(), "MPI_Abort") {
+	if !programs.HasFunction(os.Getpid(), "MPI_Abort") {
 		t.Error("the program was read again")
 	}
 	for n := range 2 * mostPrograms {
-		programs.keep(named{inode: uint64(n)}, false)
+		programs.keep(functionQuery{inode: uint64(n)}, false)
 	}
-	if n := len(programs.names); n > mostPrograms {
+	if n := len(programs.answers); n > mostPrograms {
 		t.Errorf("%d answers are kept", n)
 	}
 }

@@ -22,7 +22,7 @@ type Process struct {
 	// no pidfds.
 	FD   int
 	pid  int
-	born uint64 // see Born
+	born uint64 // see StartTime
 	// Reaped reports that the parent has waited for the process, so that another process group may
 	// have its id.
 	Reaped bool
@@ -87,7 +87,8 @@ func (p *Process) Dead() bool {
 // /proc/PID/stat: state T).
 func (p *Process) Frozen() bool { return state(fmt.Sprintf("/proc/%d/stat", p.pid)) == 'T' }
 
-// AwaitFrozen waits until a process is stopped by a signal that has been sent, or has ended.
+// AwaitFrozen waits until a process is stopped by a signal that has been sent, or has ended. It returns
+// an error if that takes longer than about a second.
 func AwaitFrozen(pid int) error {
 	for wait := time.Millisecond; wait < time.Second; wait *= 2 {
 		if s := state(fmt.Sprintf("/proc/%d/stat", pid)); s == 'T' || s == 'Z' || s == 0 {

@@ -33,9 +33,10 @@ func (p *Process) Undo(stopped, halted bool) error {
 	return err
 }
 
-// Settle continues a process from which its debugger has detached: gdb 13.1 leaves a SIGSTOP if it
-// is told to detach while it attaches, or if it attaches to several processes at a time.
-func (p *Process) Settle(stopped bool) {
+// ContinueDetached continues a process from which its debugger has detached, unless it was stopped by a
+// signal before the attach: gdb 13.1 leaves a SIGSTOP if it is told to detach while it attaches, or if it
+// attaches to several processes at a time.
+func (p *Process) ContinueDetached(stopped bool) {
 	if stopped || p.Gone() || p.traced() {
 		return
 	}
@@ -59,7 +60,7 @@ func (p *Process) keepsTracer() bool {
 		if !p.traced() {
 			return false
 		}
-		if p.FD < 0 || p.End(10) {
+		if p.FD < 0 || p.AwaitEnd(10) {
 			break
 		}
 	}
@@ -116,15 +117,14 @@ func field(status, name string) string {
 }
 
 // StartTime returns the start time of a process, in ticks since boot. With the process id it identifies
-// the process for as long as the machine runs (proc(5), /proc/PID/stat, starttime). 0: there is no
-// such process.
+// the process until the next boot (proc(5), /proc/PID/stat, starttime). 0: there is no such process.
 func StartTime(pid int) uint64 {
 	ticks, _ := strconv.ParseUint(statField(pid, 22), 10, 64) // "" is 0
 	return ticks
 }
 
-// End waits until the process has ended, for ms milliseconds at most, and reports whether it has.
-func (p *Process) End(ms int) bool {
+// AwaitEnd waits until the process has ended, for ms milliseconds at most, and reports whether it has.
+func (p *Process) AwaitEnd(ms int) bool {
 	if p.FD < 0 {
 		return true
 	}

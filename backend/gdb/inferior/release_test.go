@@ -50,11 +50,11 @@ func TestUndo(t *testing.T) {
 func TestSettle(t *testing.T) {
 	p := sleeper(t)
 	p.Signal(syscall.SIGSTOP) // it may still be pending
-	p.Settle(false)
+	p.ContinueDetached(false)
 	becomes(t, p, false)
 	p.Signal(syscall.SIGSTOP)
 	becomes(t, p, true)
-	p.Settle(true)
+	p.ContinueDetached(true)
 	if !p.Frozen() {
 		t.Error("a process that was stopped before runs")
 	}
@@ -93,7 +93,7 @@ func TestEndGroup(t *testing.T) {
 	cmd.Process.Kill()
 	cmd.Wait()
 	leader.EndGroup()
-	if !child.End(10_000) {
+	if !child.AwaitEnd(10_000) {
 		t.Error("the child lives")
 	}
 }

@@ -24,8 +24,8 @@ type Stopped struct {
 	// describes only those. "": there are none.
 	Threads string
 	Forks   bool // some threads are in a system call that creates a process
-	// All reports that no thread runs, and that no SIGSTOP of the tracer is pending: the tracer
-	// would undo it by a SIGCONT, and a SIGSTOP of sdm with it.
+	// All reports that no thread runs, and that no SIGSTOP of the tracer is pending: the tracer would
+	// remove that by a SIGCONT, which also removes a SIGSTOP that sdm has sent.
 	All bool
 }
 
@@ -72,9 +72,9 @@ func (p *Process) Children(tracer int) []*Process {
 	return all
 }
 
-// GoOn continues processes whose tracer has ended: if the tracer held them at their first
+// ContinueAll continues processes whose tracer has ended: if the tracer held them at their first
 // instruction, the kernel leaves them stopped. It closes them.
-func GoOn(all []*Process) {
+func ContinueAll(all []*Process) {
 	for _, p := range all {
 		p.Signal(syscall.SIGCONT)
 		p.Close()

@@ -1,6 +1,6 @@
-// Package request is what passes between a rank and those who execute its commands: a command of a
-// user for the rank, and gdb's answers to what is sent for it. Values are used by one goroutine at a
-// time.
+// Package request has the types that the packages debugger and values share: Request, a command of a
+// user for one rank, and Answer, the answer of gdb to one of the commands that are sent for it. Values
+// are used by one goroutine at a time.
 package request
 
 import (
@@ -21,9 +21,9 @@ type Command struct {
 	// answer.
 	printed any
 	body    []byte
-	// way is the result of printing, if parsed.
-	way    gdbtext.Printing
-	parsed bool
+	// printing is the result of Printing, if parsed.
+	printing gdbtext.Printing
+	parsed   bool
 }
 
 // CommandOf makes the command that the requests of all ranks share.
@@ -35,19 +35,20 @@ type Request struct {
 	*Command
 	ID       protocol.RequestID
 	Deadline time.Duration // when to report that gdb has not answered; 0: never
-	Began    time.Duration
-	Answered bool
-	Into     func(protocol.Group) // receives the answer; nil: it is sent
-	Again    bool                 // it comes from the journal
-	Own      bool                 // it is internal
-	Head     string               // what precedes the value: type and address of a reference
-	Located  string               // its location, if that depends on the selected frame
-	Restart  string               // the location after a restart of the program
+	Began    time.Duration // on the same clock
+	Answered bool          // true from the start for an internal request, which nothing waits for
+
+	Into       func(protocol.Group) // receives the answer; nil: it is sent to the user
+	Replayed   bool                 // it was executed before, by another gdb or for another rank
+	IsInternal bool                 // it is not of a user
+	Head       string               // what precedes the value: type and address of a reference
+	Located    string               // its location, if that depends on the selected frame
+	Restart    string               // the location after a restart of the program
 }
 
-// ours returns an internal request.
+// Internal returns a request that no user has made. name appears in messages.
 func Internal(name string) *Request {
-	return &Request{Command: &Command{Name: name}, Answered: true, Own: true}
+	return &Request{Command: &Command{Name: name}, Answered: true, IsInternal: true}
 }
 
 // InternalIn returns an internal request about the innermost frame of a thread.
@@ -74,9 +75,9 @@ func (c *Command) BodyOf(p any) []byte {
 // afterwards.
 func (c *Command) Printing() gdbtext.Printing {
 	if !c.parsed {
-		c.way, c.parsed = gdbtext.ParsePrinting(c.Args), true
+		c.printing, c.parsed = gdbtext.ParsePrinting(c.Args), true
 	}
-	return c.way
+	return c.printing
 }
 
 // What names the request in messages.
@@ -95,24 +96,25 @@ func (q *Request) What() string {
 	return q.Name
 }
 
-// Share is the part of a wait after which the engine answers, so that its message
-// arrives in time instead of "no answer".
-func Share(wait time.Duration) time.Duration { return wait / 10 * 9 }
+// EngineTime returns the part of a wait after which the engine answers, so that its message arrives
+// before the wait ends.
+func EngineTime(wait time.Duration) time.Duration { return wait / 10 * 9 }
 
-// About returns a request for another expression, with the thread and the frame of this one. It is not
-// answered.
+// About returns a request for another expression, with the thread and the frame of this one. Answers to
+// it are dropped.
 func (q *Request) About(expr string) *Request {
 	other := &Request{Command: &Command{Name: q.Name, Args: q.Args}, ID: q.ID, Began: q.Began, Answered: true}
 	other.Args.Expr = expr
 	return other
 }
 
-// Compares reports whether the values of a request are compared and not shown for themselves.
+// Compares reports whether the values of a command are only compared, not shown.
 func (c *Command) Compares() bool { return c.Args.Compare }
 
-// Typed reports whether gdb's print writes more of a value than GDB/MI does: of a reference, and of a pointer unless
-// this is a comparison; of a pointer GDB/MI writes nothing where addresses are not shown.
-func (c *Command) Typed(value string) bool {
+// PrintsMore reports whether gdb's print writes more of a value than GDB/MI, which has returned value: it
+// does of a reference, and of a pointer unless values are only compared. GDB/MI returns "" for a pointer
+// if addresses are not shown.
+func (c *Command) PrintsMore(value string) bool {
 	return strings.HasPrefix(value, "@0x") || (value == "" || strings.HasPrefix(value, "0x")) && !c.Compares() && !gdbtext.IsText(value)
 }
 

@@ -35,18 +35,18 @@ type text struct {
 }
 
 const (
-	// moment is how long a caller waits for a file: on a node that is busy with its job even a
+	// readWait is how long a caller waits for a file: on a node that is busy with its job even a
 	// local file may take a while.
-	moment = 500 * time.Millisecond
-	// fresh is how long a file is used without reading it again.
-	fresh = 5 * time.Second
+	readWait = 500 * time.Millisecond
+	// maxAge is how long a file is used without reading it again.
+	maxAge = 5 * time.Second
 	// mostSource bounds what is read of one file, in bytes. mostFiles bounds how many files are
 	// kept; at that number all that have been read are dropped.
 	mostSource = 8 << 20
 	mostFiles  = 64
 )
 
-// ErrSlow means that a file could not be read within moment.
+// ErrSlow means that a file was not read within half a second.
 var ErrSlow = errors.New("the file could not be read in time")
 
 // New returns a Files without files.
@@ -69,8 +69,8 @@ func (s *Files) Of(root string) Reader {
 	}
 }
 
-// Lines returns lines first to last, counted from 1, as far as they exist; none if first is behind
-// the last line. Errors are ErrSlow, and those of opening and reading.
+// Lines returns lines first to last, counted from 1, as far as they exist; none if first is greater than
+// the number of lines. Errors are ErrSlow, and those of opening and reading.
 func (s *Files) Lines(name string, first, last int) ([]string, error) {
 	f := ask(s.files, name, read)
 	if err := f.await(); err != nil {
@@ -107,8 +107,8 @@ func (s *Files) NewerOf(root string) func(source, object string) bool {
 }
 
 // ask returns a file that is being read or was read recently; otherwise it starts to read it.
-func ask(files map[string]*file, name string, look func(string) text) *file {
-	if f := files[name]; f != nil && (f.arrived != nil || time.Since(f.asked) <= fresh) {
+func ask(files map[string]*file, name string, read func(string) text) *file {
+	if f := files[name]; f != nil && (f.arrived != nil || time.Since(f.asked) <= maxAge) {
 		return f
 	}
 	if len(files) >= mostFiles {
@@ -120,11 +120,11 @@ func ask(files map[string]*file, name string, look func(string) text) *file {
 	}
 	f := &file{arrived: make(chan text, 1), asked: time.Now()}
 	files[name] = f
-	go func() { f.arrived <- look(name) }()
+	go func() { f.arrived <- read(name) }()
 	return f
 }
 
-// await waits until the file has been read, until moment after the start at most.
+// await waits until the file has been read, at most until readWait after the start.
 func (f *file) await() error {
 	if f.arrived == nil {
 		return f.text.err
@@ -133,7 +133,7 @@ func (f *file) await() error {
 	case f.text = <-f.arrived:
 		f.arrived = nil
 		return f.text.err
-	case <-time.After(moment - time.Since(f.asked)):
+	case <-time.After(readWait - time.Since(f.asked)):
 		return ErrSlow
 	}
 }

@@ -13,7 +13,7 @@ import (
 	"sdm/protocol"
 )
 
-// elsewhereHint tells how gdb finds sources that were moved.
+// elsewhereHint says how gdb finds sources that were moved.
 const elsewhereHint = "if it is elsewhere: directory DIR, or set substitute-path FROM TO"
 
 // adviseOnce sends a note about a file, unless it was sent before.
@@ -40,8 +40,8 @@ func (fr *Frames) TextOf(f Frame) (string, error) {
 	return strings.TrimRight(lines[0], "\r\n"), nil
 }
 
-// LineOf returns the source line of a frame that is shown, or "", and notes what is
-// wrong with the file.
+// LineOf returns the source line of a frame that is shown, or "". If the file is missing, or newer than
+// the program, it sends a note, once for each file.
 func (fr *Frames) LineOf(f Frame) string {
 	text, err := fr.TextOf(f)
 	switch {
@@ -71,10 +71,10 @@ func (fr *Frames) AdviseSymbols() {
 		return
 	}
 	fr.askedSymbols = true
-	if program := fr.Sources().bare(); program != "" {
+	if program := fr.Sources().noSymbols(); program != "" {
 		fr.Event(protocol.KindNote, protocol.Note{Text: "warning: no debugging symbols found in " + program + " (without -g there are neither lines nor variables)"})
 	}
 }
 
-// AdviseLike takes over what another machine has said about sources.
-func (fr *Frames) AdviseLike(other *Frames) { fr.advised = other.advised }
+// OmitAdviceOf makes fr omit the notes about source files that other has sent.
+func (fr *Frames) OmitAdviceOf(other *Frames) { fr.advised = other.advised }

@@ -13,15 +13,15 @@ import (
 	"sdm/protocol"
 )
 
-// showFrames is the line for gdb's command line that shows levels first to last as its backtrace does.
+// showFrames returns the line for gdb's command line that shows levels first to last as backtrace does.
 // GDB/MI has no list of arguments that obeys "set print frame-arguments": -stack-list-arguments reads whole
 // objects, and Fortran arrays whose bounds have no values yet keep gdb busy for ever, or end it.
 func showFrames(first, last int) string {
 	return "frame apply level " + strconv.Itoa(first) + "-" + strconv.Itoa(last) + " echo"
 }
 
-// warned tells what gdb has warned of while it showed frames: of a pretty-printer that failed.
-func (p *Printer) warned(a request.Answer) {
+// reportWarnings sends gdb's warnings in an answer as a note, such as one that a pretty-printer has failed.
+func (p *Printer) reportWarnings(a request.Answer) {
 	if text := strings.TrimSpace(a.Warned); text != "" {
 		p.Event(protocol.KindNote, protocol.Note{Text: text})
 	}

@@ -12,8 +12,8 @@ import (
 	"sdm/protocol"
 )
 
-// arrayOf finds out about the array that a request is about; refusal is nil
-// then.
+// arrayOf calls then with the array that the expression of a request denotes, or with the reason why it
+// cannot be treated as one.
 func (ar *arrays) arrayOf(q *request.Request, then func(a gdbtext.Array, refusal *protocol.Fault)) {
 	expr := q.Printing().Expr
 	k := ar.Ask(q, func(answered request.Answer) {
@@ -30,7 +30,7 @@ func (ar *arrays) arrayOf(q *request.Request, then func(a gdbtext.Array, refusal
 		case gdbtext.HasSideEffects(expr, a.Shape.Fortran):
 			then(gdbtext.Array{}, &protocol.Fault{Kind: protocol.FaultGDB, Message: "the elements of " + expr + " would be got by evaluating it again"})
 		case !ok:
-			then(gdbtext.Array{Parts: strings.Contains(answered.Text, "std::")}, &protocol.Fault{Kind: protocol.FaultGDB, Message: expr + " is not an array"})
+			then(gdbtext.Array{OfObjects: strings.Contains(answered.Text, "std::")}, &protocol.Fault{Kind: protocol.FaultGDB, Message: expr + " is not an array"})
 		case a.Text:
 			ar.lengthOfText(q, a, then)
 		case a.Count == "":
@@ -45,7 +45,8 @@ func (ar *arrays) arrayOf(q *request.Request, then func(a gdbtext.Array, refusal
 	k.Print = true
 }
 
-// placeArray asks where the first and the last element are.
+// placeArray asks for the addresses of the first and the last element and for the size of one, and calls
+// then.
 func (ar *arrays) placeArray(q *request.Request, a gdbtext.Array, then func(gdbtext.Array, *protocol.Fault)) {
 	n := a.Shape.Elements()
 	if n == 0 {

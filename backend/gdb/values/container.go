@@ -13,15 +13,15 @@ import (
 	"sdm/protocol"
 )
 
-// countOf gives the number of elements of a container as its pretty-printer told it, or else as its list knows it; 0
-// where nobody knows.
+// countOf calls then with the number of elements of a container: n, which its pretty-printer has printed,
+// or, if n is UnknownCount, the size that a std::list stores. 0: it is unknown.
 func (p *Printer) countOf(q *request.Request, w gdbtext.Printing, n int, then func(n int)) {
 	if n != gdbtext.UnknownCount {
 		then(n)
 		return
 	}
 	p.Ask(q, func(a request.Answer) {
-		n, _ := strconv.Atoi(a.Results.Str("value")) // 0 where there is no such member
+		n, _ := strconv.Atoi(a.Results.Str("value")) // 0 if there is no such member
 		then(n)
 	}, "-data-evaluate-expression", append(p.At(q), " ("+w.Expr+")._M_impl._M_node._M_size")...)
 }
@@ -30,7 +30,7 @@ func (p *Printer) countOf(q *request.Request, w gdbtext.Printing, n int, then fu
 // shows two megabytes in a second.
 const mostContained = 20_000
 
-// pageOfContainer answers with some elements of a container; with the refusal where it is none.
+// pageOfContainer answers with some elements of a container, or with refusal if the value is not one.
 func (p *Printer) pageOfContainer(q *request.Request, w gdbtext.Printing, first, last int, refusal *protocol.Fault) {
 	if first >= mostContained {
 		p.Fail(q, &protocol.Fault{Kind: protocol.FaultGDB, Message: fmt.Sprintf("the first %d elements of a container can be shown", mostContained)})

@@ -49,7 +49,7 @@ func (h hashWriter) Write(b []byte) (int, error) {
 
 // readArray writes the memory of an array to into, read without gdb if possible.
 func (p *Printer) readArray(q *request.Request, a gdbtext.Array, into io.Writer, then func(bad *protocol.Fault)) {
-	p.arrays.whenOurs(q, func(ours bool) {
+	p.arrays.ifKnownProcess(q, func(ours bool) {
 		if !ours {
 			p.readByGDB(q, a, into, then)
 			return
@@ -124,12 +124,11 @@ func mayHoldElements(value string) bool {
 	return value != "" && (value[0] == '{' || value[0] == '(' || strings.HasPrefix(value, "std::") && strings.Contains(value, "{"))
 }
 
-// countArray answers with the statistics of an array of numbers; for other values it
-// calls or.
-func (p *Printer) countArray(q *request.Request, or func()) {
+// countArray answers with the statistics of an array of numbers; for other values it calls otherwise.
+func (p *Printer) countArray(q *request.Request, otherwise func()) {
 	p.arrays.arrayOf(q, func(a gdbtext.Array, refusal *protocol.Fault) {
 		if refusal != nil || a.Scattered || !a.Kind.Countable(a.Size) || a.Bytes() > mostHashed {
-			or()
+			otherwise()
 			return
 		}
 		s := &numbers{kind: a.Kind, size: a.Size}

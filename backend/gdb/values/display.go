@@ -130,18 +130,18 @@ func (ds *Displays) evaluateThese(q *request.Request, all []protocol.Display, th
 	left := len(all)
 	for i, d := range all {
 		ds.askDisplay(q, d, func(a request.Answer, value string) {
-			came := func(text string, is bool) {
-				texts[i], has[i] = text, is
+			received := func(text string, shown bool) {
+				texts[i], has[i] = text, shown
 				if left--; left == 0 {
 					then(shownOf(all, texts, has))
 				}
 			}
 			if !a.Failed() {
 				ds.scope(q, d, func() {})
-				came(value, true)
+				received(value, true)
 				return
 			}
-			ds.scope(q, d, func() { came(gdbtext.DisplayedError(a.Results.Str("msg"), ds.scopes[d.Number] != 0)) })
+			ds.scope(q, d, func() { received(gdbtext.DisplayedError(a.Results.Str("msg"), ds.scopes[d.Number] != 0)) })
 		})
 	}
 }
@@ -208,8 +208,8 @@ func (ds *Displays) ShowAll(q *request.Request, then func(shown []protocol.Displ
 	ds.evaluateAll(q, ds.list, then)
 }
 
-// GDBGone has the displays made again in another gdb.
-func (ds *Displays) GDBGone() { ds.scopes = nil }
+// GDBEnded records that gdb has ended: the next gdb has no displays of its own yet.
+func (ds *Displays) GDBEnded() { ds.scopes = nil }
 
-// Forget removes the displays without a word to gdb, which knows none.
+// Forget removes all displays without telling gdb, which must not have any.
 func (ds *Displays) Forget() { ds.list = nil }

@@ -10,23 +10,24 @@ import (
 	"sdm/protocol"
 )
 
-// scoped asks for the value of an expression once more, with its procedure in
-// front of the name at which gdb gave it up; what is no such failure goes on by or.
-func (p *Printer) scoped(q *request.Request, w gdbtext.Printing, expr string, refused request.Answer, or func()) {
+// qualified asks for the value of an expression again if gdb has refused it because it took the name of a
+// variable for a function: with the procedure of the frame in front of that name. In all other cases it
+// calls otherwise.
+func (p *Printer) qualified(q *request.Request, w gdbtext.Printing, expr string, refused request.Answer, otherwise func()) {
 	before, name, after, ok := gdbtext.Unscoped(expr, refused.Results.Str("msg"))
 	if !refused.Failed() || !ok {
-		or()
+		otherwise()
 		return
 	}
 	level := p.Frames.frameOf(q)
 	p.Frames.ListFrames(q, cmp.Or(q.Args.Thread, p.Chosen().Thread), level, level, func(frames []Frame, _ string) {
 		if len(frames) != 1 || !gdbtext.IsFortran(frames[0].File) {
-			or()
+			otherwise()
 			return
 		}
 		expr := before + gdbtext.ProcedureName(frames[0].Func) + "::" + name + after
 		p.askPrint(q, w, expr, func(a request.Answer, value string) {
-			p.scoped(q, w, expr, a, func() {
+			p.qualified(q, w, expr, a, func() {
 				if !a.Failed() {
 					p.evaluated(q, a, value)
 					return

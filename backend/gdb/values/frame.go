@@ -19,10 +19,10 @@ type Frame struct {
 	protocol.Frame
 	Values  []string // of Args, in order
 	Addr    string
-	library string // where it lies, as gdb has it
+	library string // the library of its code, as gdb names it; "": the program, or gdb has lines for it
 }
 
-// FrameIn gives the frame of a stop record, a thread, or a result.
+// FrameIn returns the frame in a stop record, a thread, or a result; false if there is none.
 func FrameIn(t mi.Tuple) (Frame, bool) {
 	v, ok := t.Get("frame")
 	if !ok || v.Kind != mi.TupleValue {
@@ -45,7 +45,7 @@ func FrameOf(t mi.Tuple) Frame {
 	return f
 }
 
-// Columns gathers the columns of one group.
+// Columns are the columns of one group, under construction.
 type Columns struct {
 	rank  rank.ID
 	limit int
@@ -58,16 +58,15 @@ func ColumnsOf(r rank.ID, limit int) *Columns { return &Columns{rank: r, limit: 
 // ColumnsWith returns columns to which others are added.
 func ColumnsWith(r rank.ID, list []column.Column) *Columns { return &Columns{rank: r, list: list} }
 
-// Append takes columns as they are.
+// Append adds complete columns.
 func (c *Columns) Append(more ...column.Column) { c.list = append(c.list, more...) }
 
-// Add takes a value; it keeps a copy, not the line of gdb that it is a part of,
-// where the line is long.
+// Add adds a column with a copy of value, so that the line of gdb of which it is a part can be freed.
 func (c *Columns) Add(name, value string) {
 	c.list = append(c.list, column.New(name, c.rank, strings.Clone(value), c.limit))
 }
 
-// Frame adds the arguments of a frame and, where it has no line, its address.
+// Frame adds the arguments of a frame and, if it has no line, its address.
 func (c *Columns) Frame(prefix string, f Frame) {
 	for i, name := range f.Args {
 		c.Add(prefix+"args."+name, f.Values[i])

@@ -41,7 +41,8 @@ type block struct {
 	inferior.Block
 }
 
-// MemoryRead has the loop hash memory of a stopped process.
+// MemoryRead asks the host to hash memory of a stopped process. Then is called when that is done, by the
+// goroutine of the rank.
 type MemoryRead struct {
 	PID    int
 	Blocks []inferior.Block
@@ -56,11 +57,11 @@ func (ah *hasher) hashArray(q *request.Request) {
 	}
 	ah.arrays.arrayOf(q, func(a gdbtext.Array, refusal *protocol.Fault) {
 		switch {
-		case refusal != nil && a.Parts:
+		case refusal != nil && a.OfObjects:
 			ah.hashItems(q, false, refusal)
-		case refusal == nil && a.Parts:
-			ah.pointsOn(q, a, func(deep bool) {
-				if deep {
+		case refusal == nil && a.OfObjects:
+			ah.hasObjects(q, a, func(has bool) {
+				if has {
 					ah.hashItems(q, true, nil)
 				} else {
 					ah.hashMemory(q, a, nil)
@@ -83,7 +84,7 @@ func (ah *hasher) hashMemory(q *request.Request, a gdbtext.Array, refusal *proto
 	switch {
 	case refusal != nil:
 	case a.Scattered:
-		refusal = notSideBySide(q)
+		refusal = notContiguous(q)
 	default:
 		refusal = h.outside()
 	}
@@ -94,9 +95,9 @@ func (ah *hasher) hashMemory(q *request.Request, a gdbtext.Array, refusal *proto
 	ah.hashSpans(h, whole)
 }
 
-// pointsOn reports whether elements of an array are objects of the C++ library or have
-// such members: their bytes do not report whether they are equal.
-func (ah *hasher) pointsOn(q *request.Request, a gdbtext.Array, then func(bool)) {
+// hasObjects calls then with whether elements of an array are objects of the C++ library or have such
+// members: equality of their bytes does not decide whether they are equal.
+func (ah *hasher) hasObjects(q *request.Request, a gdbtext.Array, then func(bool)) {
 	found := false
 	k := ah.Ask(q, func(got request.Answer) { found = strings.Contains(got.Text, "std::") }, "-interpreter-exec", append(ah.At(q), "console", "ptype/mt "+a.Item(0))...)
 	k.Print = true
@@ -105,8 +106,9 @@ func (ah *hasher) pointsOn(q *request.Request, a gdbtext.Array, then func(bool))
 	}, "-data-evaluate-expression", append(ah.At(q), gdbtext.Operand(a.Item(0)))...)
 }
 
-// hashItems compares the elements of a container, or of an array of objects, by what
-// gdb prints; other values are refused. The first elements tell how many levels it has.
+// hashItems answers with hashes of the texts that gdb prints for the elements of a container or of an
+// array of objects; other values are refused. It first asks for a few elements, to know how many levels
+// the value has.
 func (ah *hasher) hashItems(q *request.Request, array bool, refusal *protocol.Fault) {
 	w := gdbtext.ParsePrinting(q.Args)
 	if gdbtext.HasSideEffects(w.Expr, false) {
@@ -217,7 +219,7 @@ func (ah *hasher) hashSpans(h *hashing, whole bool) {
 		ah.hashedPart(h)
 		return
 	}
-	ah.arrays.whenOurs(h.q, func(ours bool) {
+	ah.arrays.ifKnownProcess(h.q, func(ours bool) {
 		if !ours {
 			ah.hashByGDB(h, blocks)
 			return
@@ -255,10 +257,10 @@ func (ah *hasher) hashedPart(h *hashing) {
 	ah.Reply(h.q, h.body, h.columns.Sorted()...)
 }
 
-// whenOurs reports whether gdb's inferior is the known process. Then its memory can be
-// read without gdb, a hundred times faster. It is not for a core file, nor for a child
-// that gdb has followed.
-func (ar *arrays) whenOurs(q *request.Request, then func(bool)) {
+// ifKnownProcess calls then with whether gdb's inferior is the process of the rank, whose memory can then
+// be read without gdb, a hundred times faster. It is not if the rank is a core file, or if gdb has followed
+// a child.
+func (ar *arrays) ifKnownProcess(q *request.Request, then func(bool)) {
 	ar.Ask(q, func(got request.Answer) {
 		for _, f := range got.Results.Path("groups").Fields {
 			if f.Value.Fields.Str("id") == ar.Group() && ar.Process().PID > 0 {

@@ -30,9 +30,8 @@ func threadFunction(frames []Frame) (level int, ok bool) {
 	return level, level >= 0 && level < end-1
 }
 
-// helper reports whether a thread belongs to a runtime: no frame is code of the user.
-// It returns what its stack is folded to: the function that the thread was started
-// with, and its library.
+// helper reports whether a thread belongs to a runtime: no frame is code of the user. It returns the frame
+// that stands for the whole stack: the function that the thread was started with, and its library.
 func (o objects) helper(frames []Frame) (stack.Frame, bool) {
 	level, ok := threadFunction(frames)
 	files := o.paths()

@@ -171,7 +171,7 @@ func TestStackFrames(t *testing.T) {
 			t.Errorf("%s: %v", name, got)
 		}
 	}
-	if got := stackFrames(threadStack{frames: frames, mark: "SIGABRT"}, "line"); len(got) != 4 || got[3].Mark != "SIGABRT" {
+	if got := stackFrames(threadStack{frames: frames, signal: "SIGABRT"}, "line"); len(got) != 4 || got[3].Mark != "SIGABRT" {
 		t.Errorf("a crash: %v", got)
 	}
 	if got := stackFrames(threadStack{frames: frames}, "address"); len(got) != 4 || got[3].Addr != "0x100" {

@@ -53,9 +53,9 @@ func (fr *Frames) replyVariables(q *request.Request, a request.Answer, list mi.T
 		fr.replyNoVariables(q)
 		return
 	}
-	fr.Printer.heardAll(a, values)
+	fr.Printer.withWarnings(a, values)
 	left := 1
-	came := func() {
+	received := func() {
 		if left--; left > 0 {
 			return
 		}
@@ -76,10 +76,10 @@ func (fr *Frames) replyVariables(q *request.Request, a request.Answer, list mi.T
 			if bad == nil {
 				values[i] = text
 			}
-			came()
+			received()
 		})
 	}
-	came()
+	received()
 }
 
 // chosenFrame is the body of frame, up and down.

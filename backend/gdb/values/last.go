@@ -119,5 +119,5 @@ func (p *Printer) lastUsable() *protocol.Fault {
 	return &protocol.Fault{Kind: protocol.FaultUsage, Message: fmt.Sprintf("$ would be %s again: %s", p.last.expr, why), Hint: "set $name = EXPR keeps a value; print alone shows the last one"}
 }
 
-// HasRun says that the rank has run since the last print.
+// HasRun records that the rank has run since the last print.
 func (p *Printer) HasRun() { p.last.moved = true }

@@ -19,7 +19,7 @@ const (
 	mostText = 16 << 20
 )
 
-// lengthOfText finds the terminating zero of a string, and then its place.
+// lengthOfText finds the terminating zero of a string, and continues as placeArray.
 func (ar *arrays) lengthOfText(q *request.Request, a gdbtext.Array, then func(gdbtext.Array, *protocol.Fault)) {
 	var addr uint64
 	ar.Ask(q, func(got request.Answer) { addr = gdbtext.AddressIn(got.Results.Str("value")) }, "-data-evaluate-expression", append(ar.At(q), " &("+a.Item(0)+")")...)
@@ -29,16 +29,16 @@ func (ar *arrays) lengthOfText(q *request.Request, a gdbtext.Array, then func(gd
 			then(gdbtext.Array{}, &protocol.Fault{Kind: protocol.FaultGDB, Message: "gdb does not say where the text is"})
 			return
 		}
-		ar.lookForZero(q, addr, size, 0, firstRead, func(n int) {
+		ar.findZero(q, addr, size, 0, firstRead, func(n int) {
 			a.Shape.Dims[0].Count = n
 			ar.placeArray(q, a, then)
 		})
 	}, "-data-evaluate-expression", append(ar.At(q), " sizeof ("+a.Item(0)+")")...)
 }
 
-// lookForZero finds the number of characters of size bytes before a zero or before
+// findZero finds the number of characters of size bytes before a zero or before
 // unreadable memory; done bytes hold no zero.
-func (ar *arrays) lookForZero(q *request.Request, addr uint64, size, done, look int, then func(n int)) {
+func (ar *arrays) findZero(q *request.Request, addr uint64, size, done, count int, then func(n int)) {
 	ar.Ask(q, func(got request.Answer) {
 		var have []byte
 		if pieces := got.Results.Path("memory").Fields; len(pieces) > 0 && pieces[0].Value.Fields.Str("offset") == "0x0000000000000000" {
@@ -47,10 +47,10 @@ func (ar *arrays) lookForZero(q *request.Request, addr uint64, size, done, look 
 		}
 		i := gdbtext.IndexZero(have, size)
 		switch done += i; {
-		case i < len(have) || len(have) < look || done >= mostText:
+		case i < len(have) || len(have) < count || done >= mostText:
 			then(done / size)
 		default:
-			ar.lookForZero(q, addr, size, done, min(look*8, pieceOfGDB), then)
+			ar.findZero(q, addr, size, done, min(count*8, pieceOfGDB), then)
 		}
-	}, "-data-read-memory-bytes", append(ar.At(q), "0x"+strconv.FormatUint(addr+uint64(done), 16), strconv.Itoa(look))...)
+	}, "-data-read-memory-bytes", append(ar.At(q), "0x"+strconv.FormatUint(addr+uint64(done), 16), strconv.Itoa(count))...)
 }

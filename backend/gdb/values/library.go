@@ -111,11 +111,11 @@ func (fr *Frames) loadLibraries(q *request.Request) {
 			fr.Fail(q, noLibraries(pattern))
 			return
 		}
-		fr.readAgain(q, pattern, words)
+		fr.readLibraries(q, pattern, words)
 	})
 }
 
-func (fr *Frames) readAgain(q *request.Request, pattern string, words []string) {
+func (fr *Frames) readLibraries(q *request.Request, pattern string, words []string) {
 	fr.Ask(q, func(a request.Answer) {
 		dir, err := strconv.Unquote(a.Results.Str("value"))
 		if err != nil || a.Failed() {
@@ -124,9 +124,9 @@ func (fr *Frames) readAgain(q *request.Request, pattern string, words []string) 
 		if !slices.Contains(fr.withLines, pattern) {
 			fr.withLines = append(fr.withLines, pattern)
 		}
-		var bare []string
+		var noLines []string
 		line := func(text string) {
-			k := fr.Ask(q, func(a request.Answer) { bare = append(bare, withoutLines(a.Text)...) }, "-interpreter-exec", append(fr.Where(q), "console", text)...)
+			k := fr.Ask(q, func(a request.Answer) { noLines = append(noLines, withoutLines(a.Text)...) }, "-interpreter-exec", append(fr.Where(q), "console", text)...)
 			k.Print = true
 		}
 		fr.ReadsAll("sharedlibrary")
@@ -142,7 +142,7 @@ func (fr *Frames) readAgain(q *request.Request, pattern string, words []string) 
 		fr.listLibraries(q, words, func(body libraryList, c *Columns) {
 			for i := range body.Libraries {
 				l := &body.Libraries[i]
-				l.Lines = l.Symbols && !slices.Contains(bare, l.Name)
+				l.Lines = l.Symbols && !slices.Contains(noLines, l.Name)
 			}
 			fr.Reply(q, body, c.Sorted()...)
 		})

@@ -26,7 +26,7 @@ func (fr *Frames) askVariables(q *request.Request, at []string, line string, the
 	k := fr.Ask(q, func(a request.Answer) { text = a.Text }, "-interpreter-exec", append(slices.Clip(at), "console", line)...)
 	k.Print, k.SeparateWarnings = true, true
 	k = fr.Ask(q, func(a request.Answer) {
-		then(a, gdbtext.WithPlaceless(gdbtext.WithoutEntryValues(a.Results.Path(path...).Fields), text))
+		then(a, gdbtext.WithOmitted(gdbtext.WithoutEntryValues(a.Results.Path(path...).Fields), text))
 	}, command, append(slices.Clip(at), args...)...)
 	k.Print, k.SeparateWarnings = true, true
 }

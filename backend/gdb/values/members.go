@@ -8,7 +8,8 @@ import (
 	"sdm/protocol"
 )
 
-// replyMembers answers with the members of a structure from first on; false where the value has none.
+// replyMembers answers with the members of a structure from first on. It returns false if the value has
+// no such members.
 func (p *Printer) replyMembers(q *request.Request, value string, first int) bool {
 	w := q.Printing()
 	all := gdbtext.Segments(value, p.most(w))
@@ -17,14 +18,15 @@ func (p *Printer) replyMembers(q *request.Request, value string, first int) bool
 	}
 	text, last := gdbtext.PageOfMembers(all, first, p.most(w))
 	body := Printed{Expr: q.Args.Expr, Format: q.Args.Format}
-	if !gdbtext.HasSideEffects(w.Expr, false) { // else there is no way to the others
+	if !gdbtext.HasSideEffects(w.Expr, false) { // otherwise the other members cannot be asked for
 		body.Elements, body.First, body.Last, body.Members = len(all), first, last, true
 	}
 	p.replyValue(q, body, text)
 	return true
 }
 
-// askMembers is page for a structure; the refusal is the answer where it is none.
+// askMembers answers with the members of a structure from first on, or with refusal if the value is not
+// one.
 func (p *Printer) askMembers(q *request.Request, w gdbtext.Printing, first int, refusal *protocol.Fault) {
 	p.askPrint(q, w, w.Expr, func(a request.Answer, value string) {
 		value = value[len(gdbtext.ReferenceHead(value)):]

@@ -59,14 +59,14 @@ func (p *Printer) examine(q *request.Request) {
 	p.keepExamined(q)
 }
 
-// examination is what x has shown last: its format as it was typed, and where it began.
+// examination is the last x of the rank: its format as the user gave it, and its first address.
 type examination struct {
 	format, addr string
-	line         bool // info line has told where x begins
+	line         bool // info line was executed since: x begins at its address
 }
 
-// resumeExamining has gdb examine once more what this rank has seen last: x without an address goes on behind it, and a shared
-// gdb would go on behind what another rank has seen.
+// resumeExamining makes gdb repeat the last x of this rank: x without an address continues after the last
+// one, which in a shared gdb may be that of another rank.
 func (p *Printer) resumeExamining(q *request.Request) {
 	if p.examined.addr == "" {
 		return

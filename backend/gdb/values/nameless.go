@@ -49,9 +49,9 @@ func namedRoot(frames []Frame) []Frame {
 	return frames[:level+1]
 }
 
-// StandsNamed replaces the frame of a stop without a reason of its own by the innermost
-// frame with a name, and calls then.
-func (fr *Frames) StandsNamed(t *Thread, then func()) {
+// NameFrame replaces the frame in t.Stop by the innermost frame with a name, and calls then. It does so
+// only if the thread has stopped for no reason of its own, or ended as a core file without a crash.
+func (fr *Frames) NameFrame(t *Thread, then func()) {
 	f, ok := FrameIn(t.Stop)
 	if !ok || !nameless(f) || OwnReason(t.Stop) && (!fr.IsCore() || Crashed(t.Stop) != "") {
 		then()

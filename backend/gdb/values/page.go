@@ -11,10 +11,10 @@ import (
 	"sdm/protocol"
 )
 
-// evaluatedWhole answers with a value. Of one that gdb has cut off, and of one that is too long, it says how many
-// elements there are.
+// evaluatedWhole answers with a value. If gdb has truncated the value, or if it is too long, the answer
+// also has the number of elements.
 func (p *Printer) evaluatedWhole(q *request.Request, value string) {
-	if len(value) <= MostShown && !strings.Contains(value, "...") { // most are
+	if len(value) <= MostShown && !strings.Contains(value, "...") { // the usual case
 		p.replyValue(q, Printed{Expr: q.Args.Expr}, value)
 		return
 	}
@@ -25,7 +25,7 @@ func (p *Printer) evaluatedWhole(q *request.Request, value string) {
 	}
 	p.arrays.arrayOf(q, func(a gdbtext.Array, bad *protocol.Fault) {
 		n := a.Shape.Elements()
-		if bad == nil && a.Flat(value) {
+		if bad == nil && a.OutOfOrder(value) {
 			p.pageOfArray(q, w, a, 0, gdbtext.PageSize-1)
 			return
 		}
@@ -38,8 +38,8 @@ func (p *Printer) evaluatedWhole(q *request.Request, value string) {
 	})
 }
 
-// evaluatedLarge answers where gdb has refused to fetch a value, since it is too large: with the beginning of an array, or
-// with a little of each of its parts.
+// evaluatedLarge answers for a value that gdb has refused to fetch because it is too large: with the first
+// elements of an array, or with fewElements of each array in it.
 func (p *Printer) evaluatedLarge(q *request.Request, refusal request.Answer) {
 	w := q.Printing()
 	p.arrays.arrayOf(q, func(a gdbtext.Array, bad *protocol.Fault) {
@@ -60,12 +60,11 @@ func (p *Printer) evaluatedLarge(q *request.Request, refusal request.Answer) {
 	})
 }
 
-// beginning gives a value that gdb has refused to fetch, as it stands among others: the first elements of an
-// array, or a little of each part.
+// beginning is evaluatedLarge for a value that is shown in a list: it calls then with the text.
 func (p *Printer) beginning(q *request.Request, expr string, then func(text string, bad *protocol.Fault)) {
 	about := q.About(expr)
 	w := gdbtext.ParsePrinting(about.Args)
-	told := func(end func(string) string) func(request.Answer, string) {
+	answer := func(end func(string) string) func(request.Answer, string) {
 		return func(got request.Answer, value string) {
 			if got.Failed() {
 				then("", &protocol.Fault{Kind: protocol.FaultGDB, Message: got.Results.Str("msg")})
@@ -80,9 +79,9 @@ func (p *Printer) beginning(q *request.Request, expr string, then func(text stri
 			then("", bad)
 		case bad == nil && a.Size <= MostFetched && !a.Scattered:
 			last := min(a.Shape.Elements(), gdbtext.PageSize, max(MostFetched/a.Size, 1)) - 1
-			p.askPrint(about, w, a.Slice(0, last), told(gdbtext.WithMore))
+			p.askPrint(about, w, a.Slice(0, last), answer(gdbtext.WithMore))
 		default:
-			p.askLarge(about, w, told(func(value string) string { return value }))
+			p.askLarge(about, w, answer(func(value string) string { return value }))
 		}
 	})
 }
@@ -97,7 +96,7 @@ func (p *Printer) replyValue(q *request.Request, body Printed, value string) {
 	p.ReplyWith(q, q.BodyOf(body), c.Sorted())
 }
 
-// pageOf is the body of an answer that holds some elements of an array.
+// pageOf returns the body of an answer with the elements first to last of an array.
 func pageOf(a gdbtext.Array, args protocol.Args, first, last int) Printed {
 	p := Printed{Expr: args.Expr, Format: args.Format, Elements: a.Shape.Elements(), First: first, Last: last}
 	if a.Shape.Fortran || len(a.Shape.Dims) > 1 {
@@ -106,8 +105,8 @@ func pageOf(a gdbtext.Array, args protocol.Args, first, last int) Printed {
 	return p
 }
 
-// page answers with some elements of an array. gdb builds nothing for them, as
-// it would for the children of a variable object.
+// page answers with the elements of an array that the request names. It evaluates an expression for them:
+// a variable object would make gdb create an object for each element.
 func (p *Printer) page(q *request.Request) {
 	first, last := q.Args.First, min(q.Args.Last, q.Args.First+gdbtext.PageSize-1)
 	if first < 0 || last < first {
@@ -130,7 +129,8 @@ func (p *Printer) page(q *request.Request) {
 	})
 }
 
-// pageOfArray answers with elements of an array, or with the first of them, as many as an answer may hold.
+// pageOfArray answers with the elements first to last of an array, or with as many of them as an answer may
+// contain.
 func (p *Printer) pageOfArray(q *request.Request, w gdbtext.Printing, a gdbtext.Array, first, last int) {
 	last = min(last, a.Shape.Elements()-1)
 	answer := func(got request.Answer, value string) {
@@ -157,15 +157,15 @@ func (p *Printer) pageOfArray(q *request.Request, w gdbtext.Printing, a gdbtext.
 	case a.Shape.Fortran:
 		p.askColumns(q, w, a, first, last, answer)
 	default:
-		p.Fail(q, notSideBySide(q))
+		p.Fail(q, notContiguous(q))
 	}
 }
 
-// unbounded has gdb fetch a value of any size that is sensible: elements that do not lie side by side are fetched with
-// all that lies between them.
+// unbounded makes gdb fetch values of up to a gibibyte: to fetch elements that are not contiguous it also
+// fetches the memory between them.
 const unbounded = "with max-value-size 1073741824 -- "
 
-// askColumns asks for elements of an array of Fortran, by the columns in which they lie.
+// askColumns asks for elements of an array of Fortran, one column of the array after another.
 func (p *Printer) askColumns(q *request.Request, w gdbtext.Printing, a gdbtext.Array, first, last int, then func(request.Answer, string)) {
 	var parts []string
 	var bad *request.Answer
@@ -188,6 +188,6 @@ func (p *Printer) askColumns(q *request.Request, w gdbtext.Printing, a gdbtext.A
 	}
 }
 
-func notSideBySide(q *request.Request) *protocol.Fault {
-	return &protocol.Fault{Kind: protocol.FaultGDB, Message: "the elements of " + q.Args.Expr + " do not lie side by side in memory"}
+func notContiguous(q *request.Request) *protocol.Fault {
+	return &protocol.Fault{Kind: protocol.FaultGDB, Message: "the elements of " + q.Args.Expr + " are not contiguous in memory"}
 }

@@ -1,4 +1,4 @@
-// Parts of a value that gdb has cut off: a long array in a structure.
+// Parts of a value that gdb has truncated: a long array in a structure.
 
 package values
 
@@ -11,28 +11,29 @@ import (
 	"sdm/protocol"
 )
 
-// goDown gives the expression for a part of a value of Fortran, whose elements are named by bounds that only their
-// types tell; "" where it cannot be had.
-func (p *Printer) goDown(q *request.Request, expr string, path []string, then func(expr string)) {
+// partOfFortran calls then with the expression for the part of a Fortran value at a path (see
+// gdbtext.TruncatedFortran), or with "" if there is none. It asks for the types of arrays on the path, since
+// their bounds determine the indices.
+func (p *Printer) partOfFortran(q *request.Request, expr string, path []string, then func(expr string)) {
 	switch {
 	case len(path) == 0:
 		then(expr)
 	case path[0][0] == '%':
-		p.goDown(q, expr+path[0], path[1:], then)
+		p.partOfFortran(q, expr+path[0], path[1:], then)
 	default:
 		p.arrays.arrayOf(q.About(expr), func(a gdbtext.Array, bad *protocol.Fault) {
-			i, _ := strconv.Atoi(path[0]) // by cutFortran
+			i, _ := strconv.Atoi(path[0])
 			if bad != nil || i >= a.Shape.Elements() {
 				then("")
 				return
 			}
-			p.goDown(q, a.Item(i), path[1:], then)
+			p.partOfFortran(q, a.Item(i), path[1:], then)
 		})
 	}
 }
 
-// evaluatedPart answers with a value, and says of the first part which was cut off how many elements there
-// are.
+// evaluatedPart answers with a value. If a part of it was truncated, the answer also has the number of
+// elements of the first such part.
 func (p *Printer) evaluatedPart(q *request.Request, value string) {
 	w := q.Printing()
 	text, _ := gdbtext.Truncate(value, p.most(w))
@@ -68,7 +69,7 @@ func (p *Printer) evaluatedPart(q *request.Request, value string) {
 		})
 	}
 	if path, shown, ok := gdbtext.TruncatedFortran(value); ok {
-		p.goDown(q, strings.TrimPrefix(w.Expr, "*"), path, func(expr string) { part(expr, shown) })
+		p.partOfFortran(q, strings.TrimPrefix(w.Expr, "*"), path, func(expr string) { part(expr, shown) })
 	} else if path, shown, ok := gdbtext.TruncatedPart(value); ok {
 		part(gdbtext.PartExpr(w.Expr, path), shown)
 	} else {

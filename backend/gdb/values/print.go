@@ -20,7 +20,7 @@ type Printed struct {
 	// Part is the expression of the array that this is about, if it is part of the
 	// value.
 	Part string `json:"part,omitempty"`
-	// Members says that Elements, First and Last count the members of a structure.
+	// Members reports that Elements, First and Last count the members of a structure.
 	Members bool `json:"members,omitempty"`
 	// Shape describes the array, unless it is a plain array of C.
 	Shape *protocol.Shape `json:"shape,omitempty"`
@@ -56,7 +56,7 @@ func (p *Printer) evaluate(q *request.Request) {
 			p.evaluate(q)
 			return
 		}
-		p.scoped(q, w, w.Expr, a, func() { p.evaluated(q, a, value) })
+		p.qualified(q, w, w.Expr, a, func() { p.evaluated(q, a, value) })
 	})
 }
 

@@ -30,35 +30,35 @@ func (p *Printer) most(w gdbtext.Printing) int {
 // max-value-size".
 var tooLarge = regexp.MustCompile(`value requires [0-9]+ bytes, which is more than max-value-size`)
 
-// askPrint asks for a value in the way that is wanted.
+// askPrint asks for a value: by GDB/MI if its answer is the same as that of gdb's print, otherwise by print.
 func (p *Printer) askPrint(q *request.Request, w gdbtext.Printing, expr string, then func(a request.Answer, value string), more ...string) {
 	switch {
 	case !w.Plain() || len(more) > 0:
 		p.askLine(q, w.Line(expr, more...), then)
 	case gdbtext.HasSideEffects(expr, false):
-		p.askTyped(q, expr, then)
+		p.askOutput(q, expr, then)
 	default:
-		p.askBare(q, expr, func(a request.Answer, value string) {
-			if a.Failed() || !q.Typed(value) && !p.derived(q, value) {
+		p.askMI(q, expr, func(a request.Answer, value string) {
+			if a.Failed() || !q.PrintsMore(value) && !p.derived(q, value) {
 				then(a, value)
 				return
 			}
-			p.askTyped(q, expr, then)
+			p.askOutput(q, expr, then)
 		})
 	}
 }
 
-// askBare asks for a value by GDB/MI, which leaves out the types of pointers and all of a reference but its address.
-func (p *Printer) askBare(q *request.Request, expr string, then func(a request.Answer, value string)) {
-	s := p.Selected(q) // not at, and no slice that is made for this: there may be thousands of ranks
-	k := p.Ask(q, func(a request.Answer) { then(a, p.heard(a, a.Results.Str("value"))) }, "-data-evaluate-expression",
+// askMI asks for a value by GDB/MI, which omits the types of pointers, and of a reference all but the address.
+func (p *Printer) askMI(q *request.Request, expr string, then func(a request.Answer, value string)) {
+	s := p.Selected(q) // At would allocate a slice, for each of possibly thousands of ranks
+	k := p.Ask(q, func(a request.Answer) { then(a, p.withWarning(a, a.Results.Str("value"))) }, "-data-evaluate-expression",
 		"--thread", p.GDBThread(s.Thread), "--frame", strconv.Itoa(s.Frame), gdbtext.Operand(expr))
 	k.Print, k.SeparateWarnings = true, true
 }
 
-// askTyped asks for a value as gdb's print writes it: "(int &) @0x7ffe: 5", "(int *) 0x7ffe". What is for statistics gets
-// what a reference refers to.
-func (p *Printer) askTyped(q *request.Request, expr string, then func(a request.Answer, value string)) {
+// askOutput asks for a value as gdb's print writes it: "(int &) @0x7ffe: 5", "(int *) 0x7ffe". If values are
+// only compared, a reference is replaced by the value that it refers to.
+func (p *Printer) askOutput(q *request.Request, expr string, then func(a request.Answer, value string)) {
 	p.askLine(q, "output "+expr, func(a request.Answer, value string) {
 		if q.Compares() {
 			value = value[len(gdbtext.ReferenceHead(value)):]
@@ -67,21 +67,22 @@ func (p *Printer) askTyped(q *request.Request, expr string, then func(a request.
 	})
 }
 
-// derived reports whether gdb's print may write another object than GDB/MI does: the whole of which this is a base.
+// derived reports whether gdb's print may write another object than GDB/MI does: the complete object of
+// which this is a base.
 func (p *Printer) derived(q *request.Request, value string) bool {
 	return p.Settings().Objects && !q.Compares() && strings.HasPrefix(value, "{")
 }
 
-// askLine is askPrint by a line of gdb's.
+// askLine asks for a value by a line of gdb's command line.
 func (p *Printer) askLine(q *request.Request, line string, then func(a request.Answer, value string)) {
-	k := p.Ask(q, func(a request.Answer) { then(a, p.heard(a, gdbtext.WithoutHistory(a.Text))) }, "-interpreter-exec", append(p.At(q), "console", line)...)
+	k := p.Ask(q, func(a request.Answer) { then(a, p.withWarning(a, gdbtext.WithoutHistory(a.Text))) }, "-interpreter-exec", append(p.At(q), "console", line)...)
 	k.Print, k.SeparateWarnings = true, true
 }
 
-// fewElements is how many elements are shown of the arrays in a value of more than a mebibyte.
+// fewElements is how many elements are shown of each array in a value of more than a mebibyte.
 const fewElements = 20
 
-// askLarge asks for a value that gdb does not fetch unless it is told to: up to a gibibyte.
+// askLarge asks for a value of more than MostFetched bytes, up to a gibibyte.
 func (p *Printer) askLarge(q *request.Request, w gdbtext.Printing, then func(a request.Answer, value string)) {
 	p.askLine(q, unbounded+w.Line(w.Expr, "-elements "+strconv.Itoa(fewElements)), then)
 }

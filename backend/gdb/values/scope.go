@@ -53,7 +53,7 @@ const mostInlinedInto = 8
 // inlined into that block, its variables are found only in an outer frame.
 func (ds *Displays) askDisplay(q *request.Request, d protocol.Display, then func(a request.Answer, value string)) {
 	ds.AskValue(q, d.Format, d.Expr, func(a request.Answer, value string) {
-		if !a.Failed() || ds.scopes[d.Number] == 0 || !gdbtext.NotRead.MatchString(a.Results.Str("msg")) {
+		if !a.Failed() || ds.scopes[d.Number] == 0 || !gdbtext.NotParsed.MatchString(a.Results.Str("msg")) {
 			then(a, value)
 			return
 		}
@@ -61,8 +61,8 @@ func (ds *Displays) askDisplay(q *request.Request, d protocol.Display, then func
 	})
 }
 
-// askOutside evaluates a display out frames further out, or beyond; it calls failed if
-// no frame has it.
+// askOutside evaluates a display in the frame that is out levels further out, or in the next one in which
+// gdb can parse it; it calls failed if there is none within mostInlinedInto levels.
 func (ds *Displays) askOutside(q *request.Request, d protocol.Display, out int, then func(a request.Answer, value string), failed func()) {
 	s := ds.Selected(q)
 	level := s.Frame + out
@@ -72,7 +72,7 @@ func (ds *Displays) askOutside(q *request.Request, d protocol.Display, out int, 
 		switch {
 		case !a.Failed():
 			then(a, value)
-		case out == mostInlinedInto || !gdbtext.NotRead.MatchString(a.Results.Str("msg")) || strings.HasPrefix(a.Results.Str("msg"), "Invalid frame id"):
+		case out == mostInlinedInto || !gdbtext.NotParsed.MatchString(a.Results.Str("msg")) || strings.HasPrefix(a.Results.Str("msg"), "Invalid frame id"):
 			failed()
 		default:
 			ds.askOutside(q, d, out+1, then, failed)

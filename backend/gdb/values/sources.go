@@ -1,4 +1,4 @@
-// What is asked about source files and the program.
+// Queries about source files and the program.
 
 package values
 
@@ -12,8 +12,8 @@ type Sources struct {
 	// IsNewer reports whether a source was changed after the file with the code at an
 	// address was compiled.
 	IsNewer func(source string, addr uint64) bool
-	// Bare names the program if it has no debugging symbols.
-	Bare func() string
+	// NoSymbols names the program if it has no debugging symbols.
+	NoSymbols func() string
 }
 
 // errNoSource is the answer where sources are not read.
@@ -30,14 +30,14 @@ func (s Sources) newer(source string, addr uint64) bool {
 	return s.IsNewer != nil && s.IsNewer(source, addr)
 }
 
-func (s Sources) bare() string {
-	if s.Bare == nil {
+func (s Sources) noSymbols() string {
+	if s.NoSymbols == nil {
 		return ""
 	}
-	return s.Bare()
+	return s.NoSymbols()
 }
 
-// Settings are what the gdb of a rank is like.
+// Settings are the properties of a rank's gdb that affect how values are shown.
 type Settings struct {
 	Shared   bool // other ranks are in it, too
 	Eager    bool // it reads separate debug files by itself

@@ -46,7 +46,7 @@ func (fr *Frames) listReached(q *request.Request, thread, first, last int, then 
 		}
 	}, "-stack-list-frames", append(at, low, high)...)
 	k := fr.Ask(q, func(a request.Answer) {
-		fr.Printer.warned(a)
+		fr.Printer.reportWarnings(a)
 		addArguments(frames, a.Text)
 		for _, f := range frames {
 			if fr.PointsIntoLibraries(f.Values...) {
@@ -172,7 +172,7 @@ func (fr *Frames) stacks(q *request.Request) {
 // threadStack is the stack of a thread, innermost frame first.
 type threadStack struct {
 	frames []Frame
-	mark   string // the signal with which it crashed
+	signal string // with which it crashed; "": it has not
 	event  bool   // it has stopped for a reason of its own
 }
 
@@ -182,12 +182,12 @@ func (fr *Frames) stacksAgain(q *request.Request, by string, round int) {
 	var unnamed []string
 	last := len(fr.Threads()) - 1
 	for i, t := range fr.Threads() {
-		mark, event := Crashed(t.Stop), OwnReason(t.Stop)
+		signal, event := Crashed(t.Stop), OwnReason(t.Stop)
 		fr.Ask(q, func(a request.Answer) {
 			if a.Failed() {
 				refusal = a.Results.Str("msg")
 			} else {
-				all = append(all, threadStack{FramesIn(a.Results), mark, event})
+				all = append(all, threadStack{FramesIn(a.Results), signal, event})
 				unnamed = append(unnamed, fr.UnnamedFrames(a.Results)...)
 			}
 			switch {
@@ -214,7 +214,7 @@ func FramesIn(result mi.Tuple) (frames []Frame) {
 // mergeStacks answers with the merged stacks. Those of helper threads are folded, for
 // which the list of libraries may be needed.
 func (fr *Frames) mergeStacks(q *request.Request, by string, all []threadStack) {
-	foldable := func(s threadStack) bool { return !q.Args.AllThreads && !s.event && s.mark == "" }
+	foldable := func(s threadStack) bool { return !q.Args.AllThreads && !s.event && s.signal == "" }
 	reply := func(o objects) {
 		var tree *stack.Tree
 		for _, s := range all {
@@ -239,7 +239,7 @@ func stackFrames(t threadStack, by string) []stack.Frame {
 	list := t.frames
 	if by != "address" {
 		list = namedRoot(list)
-		if t.mark == "" {
+		if t.signal == "" {
 			list = namedLeaf(list)
 		}
 	}
@@ -252,7 +252,7 @@ func stackFrames(t threadStack, by string) []stack.Frame {
 			s.Addr = strings.Clone(f.Addr)
 		}
 		if f.Level == 0 {
-			s.Mark = t.mark
+			s.Mark = t.signal
 		}
 		frames = append(frames, s)
 	}

@@ -30,8 +30,8 @@ func (t Threads) ByGDB(n int) *Thread {
 	return nil
 }
 
-// Ours returns sdm's number of a thread for gdb's; 0: none.
-func (t Threads) Ours(n int) int {
+// IDOf returns sdm's number of a thread for gdb's; 0: none.
+func (t Threads) IDOf(n int) int {
 	if th := t.ByGDB(n); th != nil {
 		return th.ID
 	}

@@ -8,9 +8,9 @@ import (
 	"sdm/backend/gdb/request"
 )
 
-// shownOr returns a value, or gdb's warning instead: if a pretty-printer fails, GDB/MI
-// returns an empty value, and the reason is in the log.
-func shownOr(value, warned string) string {
+// orWarning returns a value, or gdb's warning instead: if a pretty-printer fails, GDB/MI returns an empty
+// value, and the reason is in the log.
+func orWarning(value, warned string) string {
 	warned = strings.TrimSpace(warned)
 	switch {
 	case warned == "" || value != "" && !strings.HasSuffix(value, "<synthetic pointer>"):
@@ -21,28 +21,28 @@ func shownOr(value, warned string) string {
 	return value + "<error: " + strings.Join(strings.Fields(warned), " ") + ">"
 }
 
-// heard returns a value as it is shown. A warning about a value that was printed is
-// reported.
-func (p *Printer) heard(a request.Answer, value string) string {
+// withWarning returns the value of an answer, or gdb's warning if the value could not be printed. A warning
+// about a value that was printed is reported.
+func (p *Printer) withWarning(a request.Answer, value string) string {
 	if a.Failed() || a.Warned == "" {
 		return value
 	}
-	shown := shownOr(value, a.Warned)
+	shown := orWarning(value, a.Warned)
 	if shown == value {
-		p.warned(a)
+		p.reportWarnings(a)
 	}
 	return shown
 }
 
-// heardAll is heard for the variables of one answer, each of which may have failed: the
-// reasons are in their order.
-func (p *Printer) heardAll(a request.Answer, values []string) {
+// withWarnings is withWarning for the variables of one answer. The warnings are in the order of the
+// variables.
+func (p *Printer) withWarnings(a request.Answer, values []string) {
 	lines := strings.FieldsFunc(a.Warned, func(r rune) bool { return r == '\n' })
 	for i, value := range values {
-		if len(lines) > 0 && shownOr(value, lines[0]) != value {
-			values[i], lines = shownOr(value, lines[0]), lines[1:]
+		if len(lines) > 0 && orWarning(value, lines[0]) != value {
+			values[i], lines = orWarning(value, lines[0]), lines[1:]
 		}
 	}
 	a.Warned = strings.Join(lines, "\n")
-	p.warned(a)
+	p.reportWarnings(a)
 }

@@ -10,7 +10,7 @@ func TestShownOr(t *testing.T) {
 		{"{1, 2}", "warning: x\n", "{1, 2}"},
 		{"", "", ""},
 	} {
-		if got := shownOr(c.value, c.warned); got != c.want {
+		if got := orWarning(c.value, c.warned); got != c.want {
 			t.Errorf("%q with %q: %q", c.value, c.warned, got)
 		}
 	}

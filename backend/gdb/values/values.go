@@ -75,9 +75,9 @@ type Rank interface {
 type Asker interface {
 	// Ask sends a command for a request; then receives the result.
 	Ask(q *request.Request, then func(request.Answer), command string, args ...string) *request.Capture
-	// Tell sends a command whose result is ignored. task says in messages what it is for.
+	// Tell sends a command whose result is ignored. task names its purpose in messages.
 	Tell(task, command string, args ...string)
-	// Read has memory of the process read without gdb.
+	// Read reads memory of the process without gdb.
 	Read(*MemoryRead)
 	// At returns arguments that name the thread and frame of a request to gdb, Where those that
 	// name the thread of a rank that may be running.
@@ -89,9 +89,9 @@ type Asker interface {
 	GDBThread(id int) string
 	// Group returns gdb's name of the inferior, "i1".
 	Group() string
-	// Settings returns what the gdb is like.
+	// Settings returns the properties of the gdb that affect how values are shown.
 	Settings() Settings
-	// VariableSuffix ends the names of the convenience variables that are this rank's alone.
+	// VariableSuffix returns the suffix of the names of convenience variables that only this rank uses.
 	VariableSuffix() string
 }
 
@@ -113,9 +113,10 @@ type Answerer interface {
 	Event(kind protocol.Kind, body any, columns ...column.Column) bool
 }
 
-// Symbols has gdb read symbols of libraries that were left out at the attach.
+// Symbols makes gdb read symbols of libraries that were not read at the attach.
 type Symbols interface {
-	// ReadLibraries has gdb read all before its next command. ReadsAll says that it is about to.
+	// ReadLibraries makes gdb read all before its next command. ReadsAll records that the caller is
+	// about to make gdb read all.
 	ReadLibraries()
 	ReadsAll(task string)
 	// Reach calls then when the frames of a thread down to level last have their names.
