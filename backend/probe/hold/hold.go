@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"os"
 	"runtime"
+	"slices"
 	"strings"
 	"syscall"
 	"time"
@@ -70,21 +71,51 @@ type Steps struct {
 // Together stops all threads of processes, copies registers and stacks, and lets them go.
 //
 // It works on an operating system thread of its own, which ends with it: whatever it still traces
-// then is let go by the kernel, as at a kill of this process. It starts one goroutine and waits
-// for it.
+// then is let go by the kernel, as at a kill of this process. It starts one goroutine, or two, and
+// waits for them and for the end of the thread.
 func Together(pids []int, l Limits, s Steps) []Process {
 	all := make([]Process, len(pids))
+	for i, pid := range pids {
+		all[i].PID = pid
+	}
+	tid := onOwnThread(func() { together(all, l, s) })
+	if slices.ContainsFunc(all, Process.isTraced) {
+		awaitEnd(tid)
+	}
+	return all
+}
+
+// onOwnThread calls f on a thread of the operating system that ends afterwards, and returns its number.
+func onOwnThread(f func()) (tid int) {
 	done := make(chan struct{})
 	go func() {
 		defer close(done)
 		runtime.LockOSThread() // and not unlocked, so that the thread ends
-		for i, pid := range pids {
-			all[i].PID = pid
+		if tid = unix.Gettid(); tid == unix.Getpid() {
+			tid = onOwnThread(f) // Go keeps the first thread, which is ours meanwhile
+			runtime.UnlockOSThread()
+			return
 		}
-		together(all, l, s)
+		f()
 	}()
 	<-done
-	return all
+	return tid
+}
+
+// longestEnd bounds the wait for the end of a thread that has nothing to do any more.
+const longestEnd = time.Second
+
+// awaitEnd waits until a thread of this process has ended.
+func awaitEnd(tid int) {
+	for begin := time.Now(); unix.Tgkill(unix.Getpid(), tid, 0) == nil && time.Since(begin) < longestEnd; {
+		rest := unix.NsecToTimespec(int64(pollEach))
+		_ = unix.Nanosleep(&rest, nil)
+	}
+}
+
+// isTraced reports whether a thread of the process could not be let go, since it has not stopped.
+func (p Process) isTraced() bool {
+	return slices.ContainsFunc(p.Threads, func(t Thread) bool { return t.seized && !t.stopped })
 }
 
 func together(all []Process, l Limits, s Steps) {
