@@ -18,6 +18,10 @@ const mostFunction = 256 << 10
 // mostFunctions bounds the functions of an image that are kept.
 const mostFunctions = 1000
 
+// mostDerived bounds the instructions of code without tables that are executed for one sample of a process:
+// a second of hostile code. The next sample goes on.
+const mostDerived = 500_000
+
 // Function implements unwind.Code. What a symbol without a size names is certain only if the code leads
 // from there to the address. A part of a function that the compiler has moved away (f.cold) is entered by
 // the function.
@@ -50,7 +54,7 @@ func (p *process) Derived(entry, pc uint64) (row *cfi.Row, bias uint64) {
 		return nil, 0
 	}
 	m := &p.modules[i]
-	f := p.images[i].derive(m, p.pid, entry-m.Bias)
+	f := p.images[i].derive(m, p.pid, entry-m.Bias, &p.derivable)
 	if f == nil {
 		return nil, 0
 	}
@@ -58,14 +62,21 @@ func (p *process) Derived(entry, pc uint64) (row *cfi.Row, bias uint64) {
 }
 
 // derive returns what the instructions of the function at an address of the file tell; nil: nothing
-// certain.
-func (s *shared) derive(m *image.Module, pid int, entry uint64) *derived.Function {
+// certain, or nothing may be executed any more.
+func (s *shared) derive(m *image.Module, pid int, entry uint64, left *int) *derived.Function {
 	if f, known := s.functions[entry]; known {
 		return f
 	}
+	if *left < 0 {
+		return nil
+	}
+	begun := *left
 	s.need(m, pid)
 	s.from, s.bias = hold.Memory(pid), m.Bias
-	f, _ := derived.Of(code{s, m, entry}, entry) // without it, other ways are tried
+	f, _ := derived.Of(code{s, m, entry}, entry, left) // without it, other ways are tried
+	if *left < 0 && begun < mostDerived {              // the next sample has more
+		return nil
+	}
 	if len(s.functions) == mostFunctions {
 		clear(s.functions)
 	}

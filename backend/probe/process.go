@@ -32,6 +32,8 @@ type process struct {
 	python  *pythonOf       // nil: it has no interpreter
 	calls   map[int]blocked // of MPI, by thread; nil: not looked for
 	state   wait.State      // before it was held
+	// derivable is how many instructions of code without tables may be executed for this sample.
+	derivable int
 }
 
 // errNoMemory says that a process has no memory: it is a zombie or a thread of the kernel.
@@ -41,7 +43,7 @@ var errNoMemory = errors.New("the process has ended")
 func (c *cache) look(pid int) (*process, error) {
 	if p := c.processes[pid]; p != nil && p.isAsBefore() {
 		p.findPython()
-		p.fresh = false
+		p.fresh, p.derivable = false, mostDerived
 		return p, nil
 	}
 	p, err := c.read(pid)
@@ -56,7 +58,7 @@ func (c *cache) look(pid int) (*process, error) {
 
 // read reads the mappings of a process and finds its images.
 func (c *cache) read(pid int) (*process, error) {
-	p := &process{pid: pid, size: sizeOf(pid), fresh: true}
+	p := &process{pid: pid, size: sizeOf(pid), fresh: true, derivable: mostDerived}
 	if err := p.readMaps(); err != nil {
 		return nil, err
 	}

@@ -90,7 +90,7 @@ type analysis struct {
 	jumps   map[uint64][]uint64 // targets of jumps through tables; none: not understood
 	leaves  map[uint64]bool     // indirect jumps that leave the function, as calls at its end
 	escaped escapes
-	left    int  // instructions that may be executed
+	left    *int // instructions that may be executed
 	partial bool // ways that are not understood are left out
 
 	// Of one round.
@@ -102,7 +102,7 @@ type analysis struct {
 const (
 	// mostRounds bounds the repetitions: each finds an address that is taken, or a jump table.
 	mostRounds = 12
-	// mostSteps bounds the instructions that are executed, in all rounds.
+	// mostSteps bounds the instructions that At executes, in all rounds.
 	mostSteps = 2_000_000
 )
 
@@ -113,7 +113,8 @@ func At(image Image, addr uint64, exact bool) (*Site, error) {
 	if !exact {
 		lookup--
 	}
-	a, err := analyse(image, lookup, false)
+	left := mostSteps
+	a, err := analyse(image, lookup, false, &left)
 	if err != nil {
 		return nil, err
 	}
@@ -122,9 +123,10 @@ func At(image Image, addr uint64, exact bool) (*Site, error) {
 
 // Each calls visit for each instruction of the function around addr that can be reached from its entry,
 // in no order, with the state before it, which visit must not keep. A way that is not understood ends
-// where that begins, so that a state may miss what comes on it from there.
-func Each(image Image, addr uint64, visit func(i *amd64.Inst, before *State)) error {
-	a, err := analyse(image, addr, true)
+// where that begins, so that a state may miss what comes on it from there. It executes as many instructions
+// as there are in left, and takes them out; kernels of linear algebra need up to 31,000.
+func Each(image Image, addr uint64, left *int, visit func(i *amd64.Inst, before *State)) error {
+	a, err := analyse(image, addr, true, left)
 	if err != nil {
 		return err
 	}
@@ -142,14 +144,14 @@ func Each(image Image, addr uint64, visit func(i *amd64.Inst, before *State)) er
 }
 
 // analyse follows all ways through the function around addr; with partial, those that are understood.
-func analyse(image Image, addr uint64, partial bool) (*analysis, error) {
+func analyse(image Image, addr uint64, partial bool, left *int) (*analysis, error) {
 	first, end, ok := image.Function(addr)
 	if !ok {
 		return nil, ErrNoTable
 	}
 	a := &analysis{
 		pool: pool{}, image: image, first: first, extents: []extent{{first, end}}, code: map[uint64]*amd64.Inst{},
-		jumps: map[uint64][]uint64{}, leaves: map[uint64]bool{}, escaped: escapes{}, left: mostSteps, partial: partial,
+		jumps: map[uint64][]uint64{}, leaves: map[uint64]bool{}, escaped: escapes{}, left: left, partial: partial,
 	}
 	for range mostRounds {
 		if err := a.flow(); err != nil {
@@ -189,7 +191,7 @@ func (a *analysis) round() (done bool, err error) {
 		delete(waiting, next)
 		s := a.in[next].clone()
 		b := a.blocks[next]
-		if a.left -= len(b.code); a.left < 0 {
+		if *a.left -= len(b.code); *a.left < 0 {
 			return false, ErrTooLong
 		}
 		for _, i := range b.code {

@@ -9,6 +9,8 @@ import (
 const (
 	// mostInstructions bounds a function. Those of MPI libraries have up to some thousands.
 	mostInstructions = 60_000
+	// decodings cost as much as the execution of one instruction.
+	decodings = 8
 	// mostCold bounds a part of a function that lies elsewhere, in bytes.
 	mostCold = 64 << 10
 )
@@ -123,6 +125,7 @@ func (a *analysis) flow() error {
 			at, behindCall = i.Next(), i.Op == x86asm.CALL
 		}
 	}
+	*a.left -= len(seen) / decodings
 	a.blocks = make(map[uint64]*block, len(leaders))
 	for first := range leaders {
 		a.blocks[first] = a.blockFrom(first, leaders, seen, ends)

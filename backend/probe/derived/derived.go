@@ -28,16 +28,16 @@ type span struct {
 	row        *cfi.Row
 }
 
-// Of returns what can be derived of the function around an address. There is an error if a way through
-// it is not understood, since then nothing is certain.
-func Of(image dataflow.Image, addr uint64) (*Function, error) {
+// Of returns what can be derived of the function around an address. Ways through it that are not understood
+// are left out. left is how many instructions may be executed, and what of it is left.
+func Of(image dataflow.Image, addr uint64, left *int) (*Function, error) {
 	first, end, ok := image.Function(addr)
 	if !ok {
 		return nil, dataflow.ErrNoTable
 	}
 	f := &Function{First: first}
 	rows := map[key]*cfi.Row{}
-	err := dataflow.Each(image, addr, func(i *amd64.Inst, before *dataflow.State) {
+	err := dataflow.Each(image, addr, left, func(i *amd64.Inst, before *dataflow.State) {
 		k := keyOf(before)
 		row, known := rows[k]
 		if !known {

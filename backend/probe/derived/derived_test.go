@@ -2,6 +2,7 @@ package derived_test
 
 import (
 	"encoding/binary"
+	"errors"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -9,6 +10,7 @@ import (
 	"testing"
 
 	"sdm/backend/probe/cfi"
+	"sdm/backend/probe/dataflow"
 	"sdm/backend/probe/derived"
 )
 
@@ -84,7 +86,7 @@ func TestRow(t *testing.T) {
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			b := assemble(t, c.text)
-			f, err := derived.Of(b, base)
+			f, err := derived.Of(b, base, enough())
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -113,12 +115,25 @@ func TestRow(t *testing.T) {
 	}
 }
 
+// enough returns how many instructions may be executed.
+func enough() *int {
+	n := 100_000
+	return &n
+}
+
+func TestTooManyInstructions(t *testing.T) {
+	left := 3
+	if _, err := derived.Of(assemble(t, "nop; nop; nop; nop; ret"), base, &left); !errors.Is(err, dataflow.ErrTooLong) || left >= 0 {
+		t.Errorf("%v, %d left", err, left)
+	}
+}
+
 func TestUnreachable(t *testing.T) {
-	f, err := derived.Of(assemble(t, "ret; nop; nop"), base)
+	f, err := derived.Of(assemble(t, "ret; nop; nop"), base, enough())
 	if err != nil || f.Row(base) == nil || f.Row(base+1) != nil || f.Row(base-1) != nil {
 		t.Errorf("%+v, %v", f, err)
 	}
-	if _, err := derived.Of(code{}, base); err == nil {
+	if _, err := derived.Of(code{}, base, enough()); err == nil {
 		t.Error("no code is a function")
 	}
 }
@@ -131,7 +146,7 @@ func FuzzOf(f *testing.F) {
 		if len(b) > 2000 {
 			return
 		}
-		x, err := derived.Of(code(b), base)
+		x, err := derived.Of(code(b), base, enough())
 		if err != nil {
 			return
 		}

@@ -6,6 +6,7 @@ import (
 	"testing"
 
 	"sdm/backend/probe/cfi"
+	"sdm/backend/probe/derived"
 )
 
 // memory is bytes at an address.
@@ -188,17 +189,73 @@ type tabled struct {
 
 func (c tabled) Find(uint64) (Tables, uint64, string) { return c.table, 0, "work" }
 
-// FuzzWalk follows stacks over hostile memory: each walk ends, with a bounded number of frames.
+// followed is code without tables whose functions, in hostile memory, begin at multiples of 64.
+type followed struct {
+	tabled
+	left *int
+}
+
+func (c followed) Find(uint64) (Tables, uint64, string)       { return nil, 0, "work" }
+func (c followed) Executable(pc uint64) bool                  { return pc >= 0x8000 && pc < 0xf000 }
+func (c followed) Function(pc uint64) (entry uint64, ok bool) { return pc &^ 63, pc&1 == 0 }
+func (c followed) Bias() uint64                               { return 0 }
+func (c followed) Derived(entry, pc uint64) (*cfi.Row, uint64) {
+	f, err := derived.Of(hostile{c.memory, entry}, entry, c.left)
+	if err != nil {
+		return nil, 0
+	}
+	return f.Row(pc), 0
+}
+
+// hostile is a function in memory. It implements dataflow.Image.
+type hostile struct {
+	memory
+	entry uint64
+}
+
+func (h hostile) Bias() uint64 { return 0 }
+func (h hostile) Function(addr uint64) (first, end uint64, ok bool) {
+	return h.entry, h.entry + 512, addr-h.entry < 512
+}
+
+// counted counts reads.
+type counted struct {
+	memory
+	reads *int
+}
+
+func (c counted) Read(addr uint64, b []byte) bool {
+	*c.reads++
+	return c.memory.Read(addr, b)
+}
+
+// mostReads bounds the reads of a walk: some for each frame, and 16 searches of the stack for 32 ways on, of
+// up to 4,096 frames.
+const mostReads = 50 * (MaxFrames + mostSearches*mostTried*mostInner)
+
+// FuzzWalk follows stacks over hostile memory, which is stack, code and tables at once: each walk ends, with a
+// bounded number of frames and reads.
 func FuzzWalk(f *testing.F) {
-	f.Add(make([]byte, 512), uint64(0x1300), uint64(0x8000), uint64(0x8010))
+	f.Add(make([]byte, 512), uint64(0x8100), uint64(0x8000), uint64(0x8010))
+	f.Add([]byte("\x55\x48\x89\xe5\x48\x83\xe4\xc0\xe8\x00\x00\x00\x00\xc9\xc3\x48\xc7\xc0\x0f\x00\x00\x00\x0f\x05"), uint64(0x800d), uint64(0x8000), uint64(0x8010))
 	f.Fuzz(func(t *testing.T, b []byte, pc, sp, fp uint64) {
-		w, _ := walker()
+		if len(b) > 0x6000 {
+			return
+		}
+		left, reads := 100_000, 0
 		mem := memory{0x8000, b}
-		w.Memory = mem
-		for _, c := range []Code{code{mem}, tabled{code{mem}, cfi.Walked(mem, 0x8000)}} {
-			w.Code = c
-			if s := w.Walk(registers(pc, sp, fp)); len(s.Frames) > MaxFrames {
-				t.Errorf("%d frames", len(s.Frames))
+		for _, machine := range []Machine{AMD64, ARM64} {
+			base := code{mem}
+			for _, c := range []Code{base, tabled{base, cfi.Walked(mem, 0x8000)}, tabled{base, cfi.Debug(b)}, followed{tabled{base, nil}, &left}} {
+				w := Walker{Machine: machine, Code: c, Memory: counted{mem, &reads}, SignMask: 0x7f << 48}
+				regs := registers(pc, sp, fp)
+				regs.Set(machine.PC, pc)
+				regs.Set(machine.SP, sp)
+				regs.Set(machine.FP, fp)
+				if s := w.Walk(regs); len(s.Frames) > MaxFrames || reads > mostReads {
+					t.Errorf("%d frames, %d reads", len(s.Frames), reads)
+				}
+				reads = 0
 			}
 		}
 	})
