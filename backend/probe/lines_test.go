@@ -99,12 +99,11 @@ int main(void)
 
 func TestFunctionWithinFunction(t *testing.T) {
 	p := startSource(t, "c", nested, "-g", "-O1")
+	p.stands(t, "function", func(all []string) bool { return len(all) == 1 && in("pause")(all[0]) })
 	var got []string
-	for len(got) == 0 {
-		for _, f := range newCache().take([]int{p.Process.Pid}, view{"line", true})[0].threads[0] {
-			if f.Line != 0 && f.Func == "inner" {
-				got = append(got, fmt.Sprint(f.Func, " ", f.Line))
-			}
+	for _, f := range newCache().take([]int{p.Process.Pid}, view{"line", true})[0].threads[0] {
+		if f.Line != 0 && f.Func == "inner" {
+			got = append(got, fmt.Sprint(f.Func, " ", f.Line))
 		}
 	}
 	if !slices.Equal(got, []string{"inner 12"}) {
