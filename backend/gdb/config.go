@@ -146,7 +146,7 @@ func (c Config) commandLine(interpreter, indexes string, deferSymbols, allStop b
 		line = append(line, "-iex", "set auto-solib-add off")
 	}
 	if interpreter == "mi3" {
-		line = append(line, "-iex", debugger.Verbose)
+		line = append(line, "-iex", debugger.DebugOnGDB10)
 	}
 	return append(line, c.Args...)
 }

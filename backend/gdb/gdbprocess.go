@@ -77,7 +77,7 @@ func (l *loop) newGDBProcess(n int) *gdbProcess {
 
 // startGDB orders the process. It must not be called with a process alive.
 func (l *loop) startGDB(k *gdbProcess, dies bool) {
-	k.waiting, k.debugger.Old, k.debugger.Loud = true, l.old, l.old
+	k.waiting, k.debugger.Old, k.debugger.DebugOutput = true, l.old, l.old
 	l.forker.start(order{argv: l.commandLine(k), env: l.environment(k), dies: dies, before: l.borrowIndexes(k, nil), done: l.whenStarted(k)})
 }
 

@@ -22,7 +22,7 @@ const stopAtAbort = "mpi-abort"
 // when a running rank loads such a library. Fortran's mpi_abort and PMPI_Abort call it,
 // or are aliases.
 type abortPoint struct {
-	Off    bool   // not wanted
+	Off    bool   // it is never set
 	asked  bool   // gdb has been told to set it
 	number string // gdb's number; "": not set yet
 }
@@ -39,7 +39,7 @@ func (aw *abortWatch) mpi() bool { return aw.Host.mpi(aw.Target.PID) }
 
 // watchAbort sets the breakpoint for an MPI rank, unless it is set.
 func (aw *abortWatch) watchAbort() {
-	if aw.GDB.Abort.Off || aw.read || aw.IsCore() || aw.GDB.ten || !aw.mpi() {
+	if aw.GDB.Abort.Off || aw.read || aw.IsCore() || aw.GDB.isGDB10 || !aw.mpi() {
 		return
 	}
 	aw.read = true

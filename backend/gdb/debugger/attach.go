@@ -21,15 +21,15 @@ import (
 //	                                                 └─ else: reported as stopped
 type attachment struct {
 	*Machine
-	coreWarnings []string         // gdb's warnings about a core file
-	request      *request.Request // nil: the target is under control
-	stopAt       string
-	frozen       bool   // the target is in a group stop (SIGSTOP), as held ranks are
-	put          bool   // the user's handling of SIGCONT must be restored
-	seeks        bool   // the target is a wrapper that will start the program
-	exec         string // gdb's number of the catchpoint for that
-	away         string // where it is to stop first, until it has
-	opening      bool   // under control, but its stop has not been reported
+	coreWarnings   []string         // gdb's warnings about a core file
+	request        *request.Request // nil: the target is under control
+	stopAt         string
+	frozen         bool   // the target is in a group stop (SIGSTOP), as held ranks are
+	ignoresSIGCONT bool   // the user's handling of SIGCONT must be restored
+	seeks          bool   // the target is a wrapper that will start the program
+	exec           string // gdb's number of the catchpoint for the exec of that program
+	firstStop      string // where it is to stop first, until it has
+	opening        bool   // under control, but its stop has not been reported
 }
 
 // Values of stopAt that are no location.
@@ -39,8 +39,9 @@ const (
 	stopAtNone  = "none"
 )
 
-// Start attaches for a request of Attach. frozen says that the target is stopped by
-// SIGSTOP. gdb need not have started yet.
+// Start attaches to the target and answers request id. stopAt is where a held target stops first: a
+// location, "entry", "none", or "", which is main. wait is the time for an answer, 0: no limit. frozen says
+// that the target is stopped by SIGSTOP. gdb need not have started yet.
 func (m *Machine) Start(now time.Duration, id protocol.RequestID, stopAt string, wait time.Duration, frozen bool) {
 	m.now = now
 	q := &request.Request{Command: &request.Command{Name: "attach"}, ID: id, Began: now}
@@ -68,9 +69,9 @@ func (att *attachment) beginAttach(q *request.Request, stopAt string, frozen boo
 		att.openCore(q)
 		return
 	}
-	att.letStarterEnd()
+	att.passStarterSignals()
 	if att.frozen {
-		att.keepQuiet()
+		att.ignoreSIGCONT()
 	}
 	att.GDB.beginAttach(att.Machine)
 	att.ask(q, att.attached, "-target-attach", append(att.here(), strconv.Itoa(att.Target.PID))...)
@@ -83,16 +84,16 @@ func (att *attachment) beginAttach(q *request.Request, stopAt string, frozen boo
 // instead would hide it from the user for good. The SIGCONT arrives with the first
 // resume, before any instruction, and must neither stop the rank nor reach the program.
 const (
-	handleQuietly = "handle SIGCONT nostop noprint nopass"
-	handleBack    = "handle SIGCONT stop print pass" // gdb's default
+	handleIgnoring = "handle SIGCONT nostop noprint nopass"
+	handleDefault  = "handle SIGCONT stop print pass" // gdb's default
 )
 
 // handlePassing is for MPI ranks that were not started by sdm: a starter sends them
 // SIGCONT and SIGTERM to end the job, and they should end then, not stop.
 const handlePassing = "handle SIGCONT nostop noprint pass"
 
-// letStarterEnd has the rank receive the signals of its starter.
-func (att *attachment) letStarterEnd() {
+// passStarterSignals makes gdb pass the signals of its starter to the rank.
+func (att *attachment) passStarterSignals() {
 	if att.Target.Held || att.GDB.handle == handlePassing || att.IsCore() || !att.abort.mpi() {
 		return
 	}
@@ -103,30 +104,30 @@ func (att *attachment) letStarterEnd() {
 	att.Tell("handle", console, "handle SIGTERM nostop noprint pass")
 }
 
-// keepHandling keeps the user's handling of SIGCONT while keepQuiet is in effect.
+// keepHandling keeps the user's handling of SIGCONT while ignoreSIGCONT is in effect.
 func (att *attachment) keepHandling(text string) {
-	if att.GDB.quiet > 0 && strings.HasPrefix(text, "handle") && strings.Contains(text, "SIGCONT") {
+	if att.GDB.quietSIGCONT > 0 && strings.HasPrefix(text, "handle") && strings.Contains(text, "SIGCONT") {
 		att.GDB.handle = text
 	}
 }
 
-// keepQuiet makes gdb ignore SIGCONT while any of its ranks needs that.
-func (att *attachment) keepQuiet() {
-	att.put = true
-	att.GDB.quiet++
-	if att.GDB.quiet == 1 {
-		att.Tell("handle", console, handleQuietly)
+// ignoreSIGCONT makes gdb ignore SIGCONT while any of its ranks needs that.
+func (att *attachment) ignoreSIGCONT() {
+	att.ignoresSIGCONT = true
+	att.GDB.quietSIGCONT++
+	if att.GDB.quietSIGCONT == 1 {
+		att.Tell("handle", console, handleIgnoring)
 	}
 }
 
-// giveBack restores the user's handling, at the first stop of a resumed target.
-func (att *attachment) giveBack() {
-	if !att.put {
+// restoreSIGCONT restores the user's handling, at the first stop of a resumed target.
+func (att *attachment) restoreSIGCONT() {
+	if !att.ignoresSIGCONT {
 		return
 	}
-	att.put = false
-	att.GDB.quiet--
-	if att.GDB.quiet == 0 && !att.GDB.Gone {
+	att.ignoresSIGCONT = false
+	att.GDB.quietSIGCONT--
+	if att.GDB.quietSIGCONT == 0 && !att.GDB.Gone {
 		att.Tell("handle", console, att.GDB.handle)
 	}
 }
@@ -167,22 +168,22 @@ func attachFault(words string) *protocol.Fault {
 	return f
 }
 
-// attachDue returns when a gdb that does not attach is given up; 0: never.
+// attachDue returns the time at which a gdb that does not attach is given up; 0: never.
 func (att *attachment) attachDue() time.Duration {
 	d := att.GDB
 	if att.opening {
 		return att.openingDue()
 	}
-	if att.request == nil || !d.Startup.Speaks || att.recovery.under || att.waitsBehind() {
+	if att.request == nil || !d.Startup.Speaks || att.recovery.under || att.waitsForOther() {
 		return 0
 	}
-	others := slices.ContainsFunc(d.Machines, func(o *Machine) bool { return o != att.Machine && o.attach.request != nil && o.attach.waitsBehind() })
-	return d.Bound.attach(others)
+	others := slices.ContainsFunc(d.Machines, func(o *Machine) bool { return o != att.Machine && o.attach.request != nil && o.attach.waitsForOther() })
+	return d.Bound.attachUntil(others)
 }
 
-// waitsBehind reports whether gdb is busy with another rank, so that this one is not
+// waitsForOther reports whether gdb is busy with another rank, so that this one is not
 // the one that hangs.
-func (att *attachment) waitsBehind() bool {
+func (att *attachment) waitsForOther() bool {
 	if turns := att.GDB.attachOrder; len(turns) > 0 {
 		return turns[0].of != att.Machine
 	}
@@ -190,13 +191,13 @@ func (att *attachment) waitsBehind() bool {
 	return k != nil && k.by != nil && k.by != att.Machine
 }
 
-// openingDue returns when a gdb is given up that has attached and does not answer.
+// openingDue returns the time at which a gdb that has attached and does not answer is given up; 0: never.
 func (att *attachment) openingDue() time.Duration {
 	k := att.GDB.Calls.current()
-	if k == nil || att.State != backend.Attaching || att.recovery.under || att.waitsBehind() {
+	if k == nil || att.State != backend.Attaching || att.recovery.under || att.waitsForOther() {
 		return 0
 	}
-	return att.GDB.Bound.answer(k.sent)
+	return att.GDB.Bound.answerUntil(k.sent)
 }
 
 // attachOverdue gives up a gdb that has started and does not attach. The other ranks
@@ -236,8 +237,8 @@ func (att *attachment) settleAttach() {
 	att.request, att.opening = nil, true
 	att.GDB.endAttach(att.Machine)
 	att.GDB.Bound.from = att.now // gdb makes progress
-	if att.GDB.ten {
-		att.Event(protocol.KindNote, protocol.Note{Text: tenWarning})
+	if att.GDB.isGDB10 {
+		att.Event(protocol.KindNote, protocol.Note{Text: gdb10Warning})
 	}
 	att.chosen = request.Selection{Thread: 1}
 	if att.termination.closing {
@@ -264,18 +265,18 @@ func (att *attachment) settleAttach() {
 		att.tellLanguage()
 	}
 	att.replay(before, func() {
-		att.Symbols.named(first, func() { att.leave(q, first) })
+		att.Symbols.named(first, func() { att.goToFirstStop(q, first) })
 	})
 }
 
-// tellLanguage has gdb take the language from the program if nothing else tells it, as
-// in the loader: after an attach it is C.
+// tellLanguage makes gdb determine the language from the program. After an attach it is C while the rank is
+// in code without a language, such as the loader.
 func (att *attachment) tellLanguage() { att.Tell("set language", "-gdb-set", "language", "auto") }
 
-// leave goes to the first stop. If the target runs there, the request is answered after
+// goToFirstStop goes to the first stop. If the target runs there, the request is answered after
 // the rank is reported as running: when the last rank answers, all events of the start
 // have been reported.
-func (att *attachment) leave(q *request.Request, first *values.Thread) {
+func (att *attachment) goToFirstStop(q *request.Request, first *values.Thread) {
 	if !att.Target.Held {
 		att.Done(q)
 		att.runs.beginRecord()
@@ -292,11 +293,11 @@ func (att *attachment) leave(q *request.Request, first *values.Thread) {
 		att.leaveEntry(q)
 		return
 	}
-	att.away = att.stopAt
+	att.firstStop = att.stopAt
 	att.breakAtStart(q, att.stopAt, func(a request.Answer) { att.entryPoint(q, a) })
 }
 
-// continueFrozen ends the group stop; see handleQuietly.
+// continueFrozen ends the group stop; see handleIgnoring.
 func (att *attachment) continueFrozen() {
 	if att.frozen {
 		att.frozen = false
@@ -329,7 +330,7 @@ func (att *attachment) stayAtEntry(why string) {
 	if first == nil {
 		return
 	}
-	att.stops.withDisplays(first, func(shown []protocol.Display, texts []string, _ spoken) {
+	att.stops.withDisplays(first, func(shown []protocol.Display, texts []string, _ actionOutput) {
 		body := att.stops.stopBody(first, "entry")
 		body.Displays = shown
 		c := values.ColumnsWith(att.Target.Rank, att.stops.stopColumns(first))

@@ -11,7 +11,7 @@ package debugger
 // gdb had exited. Held ranks have one thread and are sent SIGCONT.
 type attachWait struct {
 	of  *Machine
-	end int // end of its command in debugger.bytes
+	end int // index of the end of its command in Debugger.Bytes
 }
 
 // waitForAttach makes gdb complete the attach of a rank before it gets further commands.
@@ -21,8 +21,8 @@ func (d *Debugger) waitForAttach(m *Machine) {
 	}
 }
 
-// isComing reports whether the attach of the rank is under way and its request is open.
-func (m *Machine) isComing() bool {
+// isAttaching reports whether the attach of the rank is under way and its request is open.
+func (m *Machine) isAttaching() bool {
 	q := m.attach.request
 	return q != nil && !q.Answered && !m.State.IsOver()
 }
@@ -30,7 +30,7 @@ func (m *Machine) isComing() bool {
 // Take returns the commands that may be sent now. The slice is valid until the next
 // command.
 func (d *Debugger) Take() []byte {
-	for len(d.attachOrder) > 0 && !d.attachOrder[0].of.isComing() {
+	for len(d.attachOrder) > 0 && !d.attachOrder[0].of.isAttaching() {
 		d.attachOrder = d.attachOrder[1:]
 	}
 	if len(d.attachOrder) == 0 {

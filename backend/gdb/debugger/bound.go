@@ -9,7 +9,7 @@ import "time"
 // time for the retry.
 //
 //	started ────────── half: a silent gdb is replaced ──────────────────────── until: given up
-//	the last attach ── two thirds: the ranks behind this one get other gdbs ── until: given up
+//	the last attach ── two thirds: the ranks after this one get other gdbs ─── until: given up
 type bound struct {
 	wait  time.Duration // in total; 0: no limit
 	from  time.Duration // when gdb was started, or got the last rank under control
@@ -50,9 +50,9 @@ func (b bound) since(now time.Duration) time.Duration {
 // isSet reports whether there is a limit.
 func (b bound) isSet() bool { return b.until != 0 }
 
-// silence returns until when a gdb may write nothing. last says that no other will be
-// started in its place.
-func (b bound) silence(last bool) time.Duration {
+// silentUntil returns the time until which a gdb may write nothing. last says that no other
+// will be started in its place.
+func (b bound) silentUntil(last bool) time.Duration {
 	switch {
 	case !b.isSet():
 		return b.from + silentWait
@@ -62,9 +62,9 @@ func (b bound) silence(last bool) time.Duration {
 	return b.from + max(b.until-b.from, 0)/2
 }
 
-// attach returns until when gdb may attach to a rank; 0: no limit. others says that
-// further ranks wait for it.
-func (b bound) attach(others bool) time.Duration {
+// attachUntil returns the time until which gdb may attach to a rank; 0: no limit. others says
+// that further ranks wait for it.
+func (b bound) attachUntil(others bool) time.Duration {
 	if b.isSet() && others {
 		return b.from + max(b.until-b.from, 0)*2/3
 	}
@@ -74,9 +74,9 @@ func (b bound) attach(others bool) time.Duration {
 // leastAnswer is the minimum time for an answer of an attached gdb.
 const leastAnswer = time.Second
 
-// answer returns until when gdb may take for a command that was sent at asked; 0: no
-// limit.
-func (b bound) answer(asked time.Duration) time.Duration {
+// answerUntil returns the time until which gdb may answer a command that was sent at asked; 0:
+// no limit.
+func (b bound) answerUntil(asked time.Duration) time.Duration {
 	if !b.isSet() {
 		return 0
 	}

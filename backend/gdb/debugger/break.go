@@ -55,7 +55,7 @@ func isLine(location string) bool {
 }
 
 // inSelectedFile adds the file of the selected frame to a bare line number; gdb's own
-// default depends on what it has printed last, for whatever rank.
+// default depends on what it has printed last, for any of its ranks.
 func (bc *breakCommands) inSelectedFile(q *request.Request, location string, then func(location string)) {
 	// an earlier gdb of the rank has found it
 	if isLine(location) && strings.HasSuffix(q.Located, ":"+location) {
@@ -101,7 +101,7 @@ func (bc *breakCommands) insertHere(q *request.Request, condition string) {
 // step where a hardware and another breakpoint are at one place. It leaves its
 // breakpoints in them, so they end by SIGTRAP.
 func (bc *breakCommands) insertAt(q *request.Request, condition, location string) {
-	alone := func() { bc.moves.aloneFor(q, "a hardware breakpoint") }
+	alone := func() { bc.moves.useOwnGDB(q, "a hardware breakpoint") }
 	switch {
 	case !q.Args.Hardware || !bc.GDB.Shared() || q.Replayed:
 		bc.insertOnly(q, condition, bc.only(condition), location)
@@ -113,7 +113,7 @@ func (bc *breakCommands) insertAt(q *request.Request, condition, location string
 			if full := spotOf(own).full; isLine(location) && full != "" {
 				q.Located = full + ":" + location
 			}
-			if a.Failed() && !(q.Args.Pending && isUnknownPlace(bc.words(a))) {
+			if a.Failed() && !(q.Args.Pending && isUnknownPlace(bc.errorText(a))) {
 				bc.notInserted(q, a)
 				return
 			}
@@ -163,7 +163,7 @@ func (bc *breakCommands) inserted(q *request.Request, a request.Answer) {
 		bc.runs.resumeAll(q)
 		return
 	}
-	bc.tellBeside(q, p, func() {
+	bc.reportSamePlace(q, p, func() {
 		bc.replyBreakpoints(q, []mi.Tuple{bkpt})
 		bc.stops.tellEntered(q)
 	})
@@ -172,7 +172,7 @@ func (bc *breakCommands) inserted(q *request.Request, a request.Answer) {
 // notInserted answers with gdb's error and marks an unknown location: a library may
 // provide it later.
 func (bc *breakCommands) notInserted(q *request.Request, a request.Answer) {
-	f := &protocol.Fault{Kind: protocol.FaultGDB, Message: bc.words(a)}
+	f := &protocol.Fault{Kind: protocol.FaultGDB, Message: bc.errorText(a)}
 	f.Later = isUnknownPlace(f.Message)
 	bc.refusal = f.Message // it is not repeated when the breakpoint is made pending
 	bc.Fail(q, f)
@@ -235,9 +235,9 @@ func (bc *breakCommands) replyBreakpoints(q *request.Request, all []mi.Tuple) {
 	bc.Reply(q, body, c.Sorted()...)
 }
 
-// placed calls then when it is known at which location of its breakpoint a thread has
+// withLocation calls then when it is known at which location of its breakpoint a thread has
 // stopped. With several locations it asks gdb again: libraries may have added some.
-func (bc *breakCommands) placed(t *values.Thread, then func()) {
+func (bc *breakCommands) withLocation(t *values.Thread, then func()) {
 	p := bc.points.at(t.Stop)
 	if p == nil || p.number == 0 || p.location == "" || p.event != "" || t.Stop.Str("bkptno") == "" {
 		then()

@@ -36,7 +36,7 @@ type point struct {
 	gone     bool   // deleted in gdb; a stop at it may still come
 	before   int    // hits that an earlier gdb has counted
 	counted  tally
-	missed   bool // gdb does not list it any more, see newHits
+	unlisted bool // gdb does not list it any more, see newHits
 	// watched is the frame of a watchpoint in a shared gdb: the thread, and the level
 	// counted from the outermost, which is 1; 0: unknown.
 	watched request.Selection
@@ -74,9 +74,9 @@ func (b *breakpoints) placeOf(stop mi.Tuple) int {
 	return 1 + slices.Index(p.places, stop.Path("frame", "addr").Str)
 }
 
-// ours returns sdm's number, or the negative of gdb's number for a breakpoint that the
+// numberOf returns sdm's number, or the negative of gdb's number for a breakpoint that the
 // user set through gdb itself. gdb names location 1 of breakpoint 2 "2.1".
-func (b *breakpoints) ours(gdb string) int {
+func (b *breakpoints) numberOf(gdb string) int {
 	whole, _, _ := strings.Cut(gdb, ".")
 	for _, p := range b.list {
 		if p.gdb == whole {
@@ -219,7 +219,7 @@ func (b *breakpoints) locationOf(gdb string) string {
 // info translates a tuple bkpt (GDB manual, GDB/MI Breakpoint Information).
 func (b *breakpoints) info(t mi.Tuple) protocol.BreakpointInfo {
 	i := protocol.BreakpointInfo{
-		Number:    b.ours(t.Str("number")),
+		Number:    b.numberOf(t.Str("number")),
 		Type:      t.Str("type"),
 		Temporary: t.Str("disp") == "del",
 		Enabled:   t.Str("enabled") == "y",

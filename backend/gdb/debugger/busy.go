@@ -12,25 +12,25 @@ import (
 	"sdm/protocol"
 )
 
-// watch is the state of an interrupt that gdb has not processed.
-type watch struct {
-	nudgeAt     time.Duration // when gdb is sent the next signal; 0: never
+// interruption is the state of an interrupt that gdb has not processed yet.
+type interruption struct {
+	signalAt    time.Duration // when gdb is sent the next signal; 0: never
 	unprocessed *call         // that interrupt; nil: none
 	since       time.Duration // when the first of these was requested
-	woken       bool          // SIGCONT has been sent
+	continued   bool          // SIGCONT has been sent
 }
 
-// patience is how long gdb may take to process an interrupt before it is sent a signal:
+// signalWait is how long gdb may take to process an interrupt before it is sent a signal:
 // SIGCONT first, in case it was stopped itself, then SIGINT. SIGINT ends a long reading
 // of symbols and a call in an expression, for which -exec-interrupt waits. It comes
 // last because it may also abort gdb's handling of an event of the target.
-const patience = 250 * time.Millisecond
+const signalWait = 250 * time.Millisecond
 
 // interruptLimit is how long gdb may take in total; then it is killed, and another gdb takes
 // over its ranks.
 const interruptLimit = 5 * time.Second
 
-// busy returns the fault for a command that would only queue behind an overdue one.
+// busy returns the fault for a command that would wait for an overdue one; nil: none is overdue.
 func (m *Machine) busy() *protocol.Fault {
 	if !m.GDB.late {
 		return nil
@@ -64,8 +64,8 @@ func (m *Machine) tick(now time.Duration) {
 	}
 	m.runs.recheck()
 	m.termination.checkAgain()
-	if m.watch.nudgeAt != 0 && now >= m.watch.nudgeAt {
-		m.shake()
+	if m.interruption.signalAt != 0 && now >= m.interruption.signalAt {
+		m.signalGDB()
 	}
 	m.termination.escalate()
 	m.termination.detachOverdue()
@@ -96,7 +96,7 @@ func (m *Machine) overdue() {
 	}
 }
 
-// deadline returns when tick is due; 0: never.
+// deadline returns the time at which tick must be called; 0: never.
 func (m *Machine) deadline() time.Duration {
 	var first time.Duration
 	at := func(t time.Duration) {
@@ -114,10 +114,10 @@ func (m *Machine) deadline() time.Duration {
 		at(m.stops.deferred.until)
 	}
 	if m.run != nil {
-		at(m.run.lookAt)
+		at(m.run.checkAt)
 	}
 	at(m.attach.attachDue())
-	at(m.watch.nudgeAt)
+	at(m.interruption.signalAt)
 	at(m.termination.killAt)
 	if m.termination.detach != nil {
 		at(m.termination.giveUp)
@@ -129,10 +129,10 @@ func (m *Machine) deadline() time.Duration {
 // interrupt stops a running rank. For a stopped one it aborts what gdb is busy with for
 // the rank, if anything.
 func (m *Machine) interrupt(q *request.Request) {
-	for _, o := range m.behind { // they have not begun
+	for _, o := range m.waiting { // they have not begun
 		m.Fail(o, &protocol.Fault{Kind: protocol.FaultState, Message: "interrupted before it ran"})
 	}
-	m.behind = nil
+	m.waiting = nil
 	if len(m.Open) == 1 && !m.GDB.late && m.StateNow() == backend.Stopped {
 		m.Done(q)
 		return
@@ -142,50 +142,50 @@ func (m *Machine) interrupt(q *request.Request) {
 			m.Done(q) // it is stopping
 			return
 		}
-		r.interrupted, r.next = true, m.now+again
+		r.interrupted, r.next = true, m.now+recheckWait
 	}
 	m.interruptGDB(q)
 }
 
 // interruptGDB tells gdb to stop the rank, and checks that gdb processes it.
 func (m *Machine) interruptGDB(q *request.Request) {
-	w := &m.watch
+	w := &m.interruption
 	if w.unprocessed == nil {
-		w.since, w.woken = m.now, false
+		w.since, w.continued = m.now, false
 	}
-	w.nudgeAt = m.now + patience
+	w.signalAt = m.now + signalWait
 	w.unprocessed = m.ask(q, func(a request.Answer) {
-		w.nudgeAt, w.unprocessed = 0, nil
+		w.signalAt, w.unprocessed = 0, nil
 		m.ThenDone(q)(a)
 	}, "-exec-interrupt", "--thread-group", m.group)
 	m.restoreSelection()
 	if m.GDB.late {
-		m.shake()
+		m.signalGDB()
 	}
 }
 
-// shake sends signals to a gdb that is stopped or busy, until it processes the
+// signalGDB sends signals to a gdb that is stopped or busy, until it processes the
 // interrupt.
-func (m *Machine) shake() {
-	m.watch.nudgeAt = 0
+func (m *Machine) signalGDB() {
+	m.interruption.signalAt = 0
 	k := m.GDB.Calls.current()
-	if m.watch.unprocessed == nil || k == nil {
+	if m.interruption.unprocessed == nil || k == nil {
 		return
 	}
-	if took := m.now - m.watch.since; took >= interruptLimit {
+	if took := m.now - m.interruption.since; took >= interruptLimit {
 		m.GDB.replace(fmt.Sprintf("ended: it was busy with %s and did not hear an interrupt for %s", k.what(), rounded(took)))
 		return
 	}
 	sig := sigInt
-	if !m.watch.woken {
-		m.watch.woken, sig = true, sigCont
+	if !m.interruption.continued {
+		m.interruption.continued, sig = true, sigCont
 	}
-	m.watch.nudgeAt = m.now + patience
+	m.interruption.signalAt = m.now + signalWait
 	m.send(ToGDB, sig)
 }
 
-// replace kills a gdb that is of no use any more; another gdb takes over its ranks.
-// They get SIGSTOP first, so that stopped ranks do not run on between the two.
+// replace kills a gdb that does not work any more; another gdb takes over its ranks. The
+// ranks get SIGSTOP first, so that stopped ranks do not run on between the two.
 func (d *Debugger) replace(why string) {
 	d.Kill, d.Replaced = true, why
 	for _, m := range d.Machines {

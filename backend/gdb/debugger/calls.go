@@ -19,12 +19,12 @@ type call struct {
 	then  func(request.Answer) // may be nil
 	by    *Machine             // the machine that asked; nil: no rank
 	request.Capture
-	still string // a thread whose stop is ignored during the call: it has not run
-	text  strings.Builder
+	ignoreStop string // a thread whose stop is ignored during the call: it has not run
+	text       strings.Builder
 
 	warned strings.Builder
 
-	made string // see answer
+	made string // see request.Answer
 }
 
 // what describes for messages what gdb is busy with.
@@ -134,8 +134,8 @@ func (c *calls) receive(r mi.Record) bool {
 	return true
 }
 
-// unnested returns the text of console records that stand within one: gdb 18 prints what frame apply
-// and thread apply say as ~"~\"...\"".
+// unnested returns the text of console records that are nested in the text of one: gdb 18 prints the
+// output of frame apply and thread apply as ~"~\"...\"".
 func unnested(text string) string {
 	if !strings.HasPrefix(text, `~"`) {
 		return text

@@ -71,7 +71,7 @@ func (bc *breakCommands) clearAt(q *request.Request, location string) {
 	line := location[strings.LastIndexByte(location, ':')+1:]
 	bc.probe(q, location, func(own mi.Tuple, a request.Answer) {
 		switch {
-		case a.Failed() && isLine(line) && isLineWithoutCode(bc.words(a)):
+		case a.Failed() && isLine(line) && isLineWithoutCode(bc.errorText(a)):
 			bc.clearSpots(q, nil)
 		case a.Failed():
 			bc.clearNamed(q, a)
@@ -94,7 +94,8 @@ func (bc *breakCommands) places(q *request.Request, location string, then func(o
 	})
 }
 
-// probe finds that by a disabled breakpoint, which is deleted at once.
+// probe is places, but also calls then if gdb refuses the location. It finds out by setting a disabled
+// breakpoint, which it deletes at once.
 func (bc *breakCommands) probe(q *request.Request, location string, then func(own mi.Tuple, a request.Answer)) {
 	bc.ask(q, func(a request.Answer) {
 		set := a.Results.Path("bkpt").Fields
@@ -136,7 +137,7 @@ func (bc *breakCommands) clearSpots(q *request.Request, spots []spot) {
 		var numbers []int
 		for _, f := range a.Results.Path("BreakpointTable", "body").Fields {
 			bkpt, mine := bc.mine(f.Value.Fields)
-			n := bc.points.ours(bkpt.Str("number"))
+			n := bc.points.numberOf(bkpt.Str("number"))
 			at := func(s spot) bool { return slices.ContainsFunc(spots, s.is) }
 			if mine && n > 0 && strings.Contains(bkpt.Str("type"), "breakpoint") && slices.ContainsFunc(spotsOf(bkpt), at) {
 				numbers = append(numbers, n)

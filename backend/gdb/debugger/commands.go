@@ -61,7 +61,7 @@ func rowOf(name string) row {
 	case "info breakpoints", "info watchpoints":
 		return row{do: func(m *Machine, q *request.Request) { m.breaks.infoBreakpoints(q) }}
 	case "continue":
-		return row{do: func(m *Machine, q *request.Request) { m.runs.goOn(q) }}
+		return row{do: func(m *Machine, q *request.Request) { m.runs.continueRun(q) }}
 	case "next", "step":
 		return row{do: func(m *Machine, q *request.Request) { m.runs.stepLine(q) }}
 	case "finish":
@@ -83,7 +83,7 @@ func rowOf(name string) row {
 	case "reverse-continue", "reverse-next", "reverse-step", "reverse-finish", "reverse-nexti", "reverse-stepi":
 		return row{do: func(m *Machine, q *request.Request) { m.runs.backwards(q) }}
 	case "signal":
-		return row{do: func(m *Machine, q *request.Request) { m.runs.goOnWithSignal(q) }}
+		return row{do: func(m *Machine, q *request.Request) { m.runs.continueWithSignal(q) }}
 	case "handle":
 		return row{do: func(m *Machine, q *request.Request) { m.settings.handleSignal(q) }}
 	case "info signals":
@@ -109,10 +109,10 @@ func (rn *runs) stepLine(q *request.Request) {
 	rn.resumeOne(q, "-exec-"+q.Name, strconv.Itoa(max(q.Args.Count, 1)))
 }
 
-// goOn executes continue. With a count N it ignores the next N-1 hits of the breakpoint
+// continueRun executes continue. With a count N it ignores the next N-1 hits of the breakpoint
 // at which the rank has stopped, as gdb does; elsewhere the count has no effect. Both
 // are reported in gdb's words.
-func (rn *runs) goOn(q *request.Request) {
+func (rn *runs) continueRun(q *request.Request) {
 	if t := rn.threads.Find(rn.chosen.Thread); q.Args.Count > 0 && t != nil {
 		rn.ignoreNext(q, t)
 	}

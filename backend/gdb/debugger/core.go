@@ -73,11 +73,11 @@ func (att *attachment) opened(q *request.Request, a request.Answer) {
 	}
 	att.coreWarnings = warnings(a.Text)
 	first := att.Thread(att.firstThread())
-	att.ask(q, func(at request.Answer) { att.lookAtEnd(q, first, a.Text, at) }, "-stack-info-frame", "--thread", att.GDBThread(first.ID), "--frame", "0")
+	att.ask(q, func(at request.Answer) { att.coreFrame(q, first, a.Text, at) }, "-stack-info-frame", "--thread", att.GDBThread(first.ID), "--frame", "0")
 }
 
-// lookAtEnd processes the frame of the first thread.
-func (att *attachment) lookAtEnd(q *request.Request, first *values.Thread, words string, at request.Answer) {
+// coreFrame processes the frame of the first thread.
+func (att *attachment) coreFrame(q *request.Request, first *values.Thread, words string, at request.Answer) {
 	if att.request == nil || att.State.IsOver() {
 		return
 	}
@@ -201,6 +201,6 @@ func (att *attachment) refuseForCore(info protocol.CommandInfo, args *protocol.A
 	}
 	return &protocol.Fault{
 		Kind: protocol.FaultState, Message: name + " needs a process, and this is a core file",
-		Hint: "print, backtrace, stacks and what else only looks works",
+		Hint: "print, backtrace, stacks and other commands that only inspect work",
 	}
 }

@@ -28,8 +28,8 @@ type Debugger struct {
 	several         bool             // it has had more than one
 	threads         map[int]*Machine // by gdb's number, which is unique over its inferiors
 	Calls           calls
-	Bytes           []byte        // commands to be sent, as far as take returns them
-	attachOrder     []attachWait  // what must have ended before more of bytes is sent; in order
+	Bytes           []byte        // commands to be sent; Take returns those that may be sent now
+	attachOrder     []attachWait  // attaches that must have ended before more of Bytes is sent; in order
 	Kill            bool          // the process is to be killed
 	Replaced        string        // the reason, if another gdb takes over the ranks
 	late            bool          // an answer is overdue: new commands are refused at once
@@ -39,12 +39,12 @@ type Debugger struct {
 	elements        bool          // a user has set how many elements it shows
 	objects         bool          // it shows objects by their dynamic type (set print object)
 	Old             bool          // it is older than 13 and does not know mi4
-	Loud            bool          // it prints what it does; see speakUp
-	ten             bool          // it is gdb 10
+	DebugOutput     bool          // it prints debug messages; see beginAttach in gdb10.go
+	isGDB10         bool          // it is version 10
 	DefersSymbols   bool          // it reads symbols of libraries only when a command needs them
 	libraries       []string      // those whose symbols a rank has needed, if DefersSymbols
 	handling        handling
-	quiet           int             // how many machines have SIGCONT handled quietly
+	quietSIGCONT    int             // number of machines for which gdb ignores SIGCONT; see ignoreSIGCONT
 	handle          string          // the user's handling of SIGCONT
 	ends            []*Machine      // ended by a signal that gdb has not reported yet
 	Asked           rank.Set        // ranks of the present request
@@ -60,11 +60,11 @@ type Debugger struct {
 
 // New makes a debugger for n machines.
 func New(n int) *Debugger {
-	return &Debugger{threads: map[int]*Machine{}, handle: handleBack, Machines: make([]*Machine, 0, n)}
+	return &Debugger{threads: map[int]*Machine{}, handle: handleDefault, Machines: make([]*Machine, 0, n)}
 }
 
-// Shared reports whether it has ever had several ranks: how they are kept apart does
-// not change afterwards.
+// Shared reports whether it has ever had several ranks: the means that separate them stay in
+// use afterwards.
 func (d *Debugger) Shared() bool { return d.several }
 
 // Add gives a machine an inferior of its own. gdb starts with one, i1, and names those
@@ -83,7 +83,7 @@ func (d *Debugger) Add(m *Machine) {
 // Record processes a record of gdb.
 func (d *Debugger) Record(now time.Duration, r mi.Record) {
 	d.Startup.receive(r)
-	d.ten = d.ten || d.Loud && r.Class == mi.Log && strings.HasPrefix(r.Text, "[infrun]")
+	d.isGDB10 = d.isGDB10 || d.DebugOutput && r.Class == mi.Log && strings.HasPrefix(r.Text, "[infrun]")
 	switch r.Class {
 	case mi.Result:
 		d.result(now, r)
@@ -100,7 +100,7 @@ func (d *Debugger) Record(now time.Duration, r mi.Record) {
 		}
 		d.receiveFork(now, r.Text)
 		switch heard := d.Calls.receive(r); {
-		case r.Class == mi.Log && !d.Loud:
+		case r.Class == mi.Log && !d.DebugOutput:
 			d.receiveLog(r.Text, heard)
 		case r.Class == mi.Console && !heard:
 			d.receiveConsole(r.Text)
@@ -109,7 +109,7 @@ func (d *Debugger) Record(now time.Duration, r mi.Record) {
 			m.runs.receiveRecording(r.Text)
 			if r.Class == mi.Log {
 				m.now = now
-				m.recovery.resumeComplained(r.Text)
+				m.recovery.logWhileRunning(r.Text)
 			}
 		}
 	}
@@ -152,7 +152,7 @@ func (k *call) finish(now time.Duration, r mi.Record) {
 // exec processes *running and *stopped.
 func (d *Debugger) exec(now time.Duration, r mi.Record) {
 	id := r.Results.Str("thread-id")
-	if k := d.Calls.current(); k != nil && id != "" && k.still == id && r.Name == "stopped" {
+	if k := d.Calls.current(); k != nil && id != "" && k.ignoreStop == id && r.Name == "stopped" {
 		return
 	}
 	of := d.Machines
@@ -181,8 +181,8 @@ func (d *Debugger) exec(now time.Duration, r mi.Record) {
 	}
 }
 
-// owner returns the machine of a thread, as a list of one. A machine that is alone owns
-// all threads.
+// owner returns the machine of a thread, as a list of one. The only machine of a gdb owns all
+// threads.
 func (d *Debugger) owner(thread int) []*Machine {
 	if !d.Shared() {
 		return d.Machines
@@ -306,7 +306,7 @@ func (d *Debugger) Leave(now time.Duration) {
 		}
 	}
 	d.Bytes = mi.AppendCommand(d.Bytes, d.Calls.add(&call{task: "exit", sent: now}), "-gdb-exit")
-	d.killAt = now + enough
+	d.killAt = now + endWait
 }
 
 // Release removes a rank that gets a gdb of its own.
@@ -338,7 +338,7 @@ func (d *Debugger) Tick(now time.Duration) {
 	}
 }
 
-// Deadline returns when tick is due; 0: never.
+// Deadline returns the time at which Tick must be called; 0: never.
 func (d *Debugger) Deadline() time.Duration {
 	first := d.killAt
 	if t := d.Startup.deadline(); t != 0 && (first == 0 || t < first) {

@@ -14,11 +14,11 @@ import (
 // deferredStop is a stop that is reported when its displays have values, or after
 // displayWait: an expression that takes long must not delay a stop.
 type deferredStop struct {
-	until  time.Duration
-	tell   func(shown []protocol.Display, values []string, s spoken)
-	shown  []protocol.Display
-	texts  []string
-	spoken spoken // output of the commands of its breakpoint
+	until        time.Duration
+	tell         func(shown []protocol.Display, values []string, s actionOutput)
+	shown        []protocol.Display
+	texts        []string
+	actionOutput actionOutput // output of the commands of its breakpoint
 }
 
 // displayWait is how long a stop waits for the values of displays.
@@ -26,7 +26,7 @@ const displayWait = 2 * time.Second
 
 // withDisplays calls tell for a stop, with the output of the breakpoint's commands and
 // the displays that have a value there.
-func (st *stops) withDisplays(t *values.Thread, tell func(shown []protocol.Display, values []string, s spoken)) {
+func (st *stops) withDisplays(t *values.Thread, tell func(shown []protocol.Display, values []string, s actionOutput)) {
 	var acting []*point
 	for _, p := range st.points.reached(t.Stop) {
 		if values.OwnReason(t.Stop) && len(p.lines) > 0 {
@@ -34,7 +34,7 @@ func (st *stops) withDisplays(t *values.Thread, tell func(shown []protocol.Displ
 		}
 	}
 	if !st.values.Displays.Any() && len(acting) == 0 {
-		tell(nil, nil, spoken{})
+		tell(nil, nil, actionOutput{})
 		return
 	}
 	h := &deferredStop{until: st.now + displayWait, tell: tell}
@@ -45,32 +45,32 @@ func (st *stops) withDisplays(t *values.Thread, tell func(shown []protocol.Displ
 			st.releaseStop(h)
 		})
 	}
-	st.speakAtAll(acting, t, func(s spoken) {
-		h.spoken = s
+	st.runAllActions(acting, t, func(s actionOutput) {
+		h.actionOutput = s
 		display()
 	})
 }
 
-// speakAtAll calls speakAt for several breakpoints, one after another.
-func (st *stops) speakAtAll(points []*point, t *values.Thread, then func(spoken)) {
+// runAllActions calls runActions for several breakpoints, one after another.
+func (st *stops) runAllActions(points []*point, t *values.Thread, then func(actionOutput)) {
 	if len(points) == 0 {
-		then(spoken{})
+		then(actionOutput{})
 		return
 	}
-	st.actions.speakAt(points[0], t, func(s spoken) {
-		st.speakAtAll(points[1:], t, func(more spoken) {
-			then(spoken{append(s.lines, more.lines...), append(s.texts, more.texts...)})
+	st.actions.runActions(points[0], t, func(s actionOutput) {
+		st.runAllActions(points[1:], t, func(more actionOutput) {
+			then(actionOutput{append(s.lines, more.lines...), append(s.texts, more.texts...)})
 		})
 	})
 }
 
-// releaseStop reports a held stop, once.
+// releaseStop reports a deferred stop, once.
 func (st *stops) releaseStop(h *deferredStop) {
 	if st.deferred != h {
 		return
 	}
 	st.deferred = nil
-	h.tell(h.shown, h.texts, h.spoken)
+	h.tell(h.shown, h.texts, h.actionOutput)
 }
 
 // displaysOverdue reports a stop whose displays take too long, without them, and

@@ -9,19 +9,19 @@ import (
 	"sdm/backend/gdb/request"
 )
 
-// standstill is how long a rank may take to stop before it is detached from.
-const standstill = 3 * time.Second
+// stopWait is how long a rank may take to stop before it is detached from.
+const stopWait = 3 * time.Second
 
-// detach detaches gdb from the rank. A rank that runs with breakpoints is stopped first: a child that
-// it forks meanwhile has copies of the breakpoints, and only while it runs under gdb are they
-// removed. A rank that does not stop is detached from as it is.
+// detachRank detaches gdb from the rank. A rank that runs with breakpoints is stopped first: a child that
+// it forks has copies of the breakpoints, which gdb removes only while the rank runs under gdb. A rank that
+// does not stop within stopWait is detached from while it runs.
 func (en *termination) detachRank(q *request.Request) {
 	r := en.run
 	if r == nil || !r.started || len(en.points.list) == 0 || en.Target.AllStop || en.detach != nil {
 		en.detachAtOnce(q, func() {})
 		return
 	}
-	en.detach, en.giveUp = q, en.now+standstill
+	en.detach, en.giveUp = q, en.now+stopWait
 	if !r.interrupted || r.stale {
 		en.runs.stopRest(r)
 	}
@@ -55,7 +55,7 @@ func (en *termination) detachAtOnce(q *request.Request, refused func()) {
 			return
 		}
 		en.attach.continueFrozen()
-		en.left()
+		en.reportDetached()
 	})
 }
 
@@ -82,8 +82,8 @@ func (en *termination) selectNeighbour() {
 	}
 }
 
-// leaveAsFound detaches at the end of a session. A process that was stopped by a signal before the
-// session, and has not been resumed, stays stopped.
+// leaveAsFound detaches at the end of a session. A process that was stopped by a signal before the session
+// and has not been resumed since stays stopped.
 func (en *termination) leaveAsFound() {
 	en.attach.frozen = false
 	en.detachRank(request.Internal("detach"))

@@ -3,10 +3,10 @@
 //
 // A Machine knows the state of one rank. A Debugger knows the state of one gdb, which its machines may
 // share. The host (package gdb) calls Start, Do, Record, Ended, Died, Vanished, Missed, Tick and Close
-// and carries out the Effects of each machine. What it must look up for a machine is in Host. A target
-// is what is debugged; an inferior is gdb's word for it. A call is one command to gdb, a request is one
-// command of a user (package request). What a stopped rank holds is shown by package values. Functions
-// and types are used by one goroutine at a time.
+// and executes the Effects of each machine. Through Host a machine asks it about processes and files. A
+// target is what is debugged; gdb calls it an inferior. A call is one command to gdb, a request is one
+// command of a user (package request). Package values shows the state of a stopped rank. Functions and types
+// are used by one goroutine at a time.
 //
 // A Machine has parts with their own state: attachment (until the rank is under control), runs and stops,
 // abortWatch (MPI_Abort), breakCommands, watchCommands and actions (what happens at a breakpoint),

@@ -25,7 +25,7 @@ type Signal struct {
 	Sig string
 }
 
-// Addressee is who gets a signal.
+// Addressee is the receiver of a signal.
 type Addressee uint8
 
 const (

@@ -41,7 +41,7 @@ func (bc *breakCommands) changeAll(q *request.Request) {
 		var numbers []string
 		for _, f := range a.Results.Path("BreakpointTable", "body").Fields {
 			number := f.Value.Fields.Str("number")
-			if n := bc.points.ours(number); n > 0 || n < 0 && !bc.GDB.Shared() {
+			if n := bc.points.numberOf(number); n > 0 || n < 0 && !bc.GDB.Shared() {
 				numbers = append(numbers, number)
 			}
 		}
@@ -72,7 +72,7 @@ func (bc *breakCommands) findPlaces(q *request.Request, numbers []string) {
 					list = append(list, l.Value.Fields.Str("number"))
 				}
 			}
-			places[bc.points.ours(number)] = list
+			places[bc.points.numberOf(number)] = list
 		}
 		for _, p := range q.Args.Places {
 			list := places[p.Breakpoint]

@@ -15,48 +15,47 @@ import (
 // termination is how far the end of a rank has come.
 type termination struct {
 	*Machine
-	killing  bool             // the target has been sent SIGKILL by us
-	leaving  bool             // gdb has been told to let the target go
+	killing  bool             // sdm has sent SIGKILL to the target
+	leaving  bool             // gdb has been told to detach from the target
 	failed   bool             // the target could not be attached to
-	closing  bool             // the session ends; the attach that is under way must end before
-	notified bool             // gdb has been made to look at a dead target
-	killAt   time.Duration    // when gdb is killed unless it has ended; 0 is never
-	detach   *request.Request // detaches when the rank has stopped
-	giveUp   time.Duration    // … or at this time
+	closing  bool             // the session ends as soon as the attach that is under way has ended
+	notified bool             // gdb has been made to notice that the target is dead
+	killAt   time.Duration    // when gdb is killed unless it has ended; 0: never
+	detach   *request.Request // a detach that waits until the rank has stopped, or nil
+	giveUp   time.Duration    // the time at which that detach waits no longer
 }
 
 // attachEnd is how long gdb may take to complete an attach when the session ends. One that reads
 // the symbols of a big program takes longer; it is killed, and the loop releases the target.
 const attachEnd = 2 * time.Second
 
-// enough is how long a gdb may take to end, or to notice that its target has.
-const enough = time.Second
+// endWait is how long a gdb may take to end, or to notice that its target has.
+const endWait = time.Second
 
-// exited takes a *stopped that tells of an end.
+// exited processes a *stopped that reports the end of the target. It returns false for any other.
 func (en *termination) exited(stop mi.Tuple) bool {
 	switch stop.Str("reason") {
 	case "exited-normally":
-		en.over(protocol.Exit{})
+		en.reportEnd(protocol.Exit{})
 	case "exited":
-		en.over(protocol.Exit{Code: octal(stop.Str("exit-code"))})
+		en.reportEnd(protocol.Exit{Code: octal(stop.Str("exit-code"))})
 	case "exited-signalled":
-		en.over(protocol.Exit{Signal: stop.Str("signal-name"), Meaning: stop.Str("signal-meaning")})
+		en.reportEnd(protocol.Exit{Signal: stop.Str("signal-name"), Meaning: stop.Str("signal-meaning")})
 	default:
 		return false
 	}
 	return true
 }
 
-// groupExited takes =thread-group-exited. Without a code the target was killed,
-// and a *stopped says by what, unless it was killed while it stood, or
-// detached from.
+// groupExited processes =thread-group-exited. Without a code the target was killed by a signal, which a
+// *stopped reports unless the target was stopped, or gdb has detached from it.
 func (en *termination) groupExited(code string) {
 	en.reportMessages()
 	switch {
 	case code != "":
-		en.over(protocol.Exit{Code: octal(code)})
+		en.reportEnd(protocol.Exit{Code: octal(code)})
 	case en.notified:
-		en.over(killed())
+		en.reportEnd(killed())
 	}
 }
 
@@ -71,8 +70,8 @@ func octal(code string) int {
 
 func killed() protocol.Exit { return protocol.Exit{Signal: "SIGKILL", Meaning: "Killed"} }
 
-// over reports the end of the target.
-func (en *termination) over(exit protocol.Exit) {
+// reportEnd reports the end of the target.
+func (en *termination) reportEnd(exit protocol.Exit) {
 	kind := protocol.KindExited
 	if exit.Signal != "" {
 		kind = protocol.KindSignalled
@@ -83,9 +82,8 @@ func (en *termination) over(exit protocol.Exit) {
 	}
 }
 
-// Ended takes the word of the target's parent, who has reaped it. It may come
-// before what gdb says to a command that let the target run to this end: that has
-// been done all the same.
+// Ended processes the end of the target as its parent reports it. That may come before gdb has confirmed the
+// command that resumed the target: the command counts as executed.
 func (m *Machine) Ended(now time.Duration, exit protocol.Exit) {
 	m.now = now
 	switch {
@@ -93,19 +91,19 @@ func (m *Machine) Ended(now time.Duration, exit protocol.Exit) {
 	case m.Child:
 		return // of the parent
 	case m.termination.leaving && exit.Signal != killed().Signal: // it ran on without us
-		m.termination.left()
+		m.termination.reportDetached()
 		return
 	case m.run != nil && !m.run.started:
 		m.runs.nowRunning(m.run, struct{}{})
 	}
-	m.termination.over(exit)
+	m.termination.reportEnd(exit)
 }
 
-// finish answers what is open, and lets gdb end.
+// finish answers the open requests, and lets gdb end if it has no other rank.
 func (en *termination) finish(state backend.State) {
 	en.State = state
 	en.run, en.attach.request, en.moves.moving = nil, nil, nil
-	en.attach.giveBack()
+	en.attach.restoreSIGCONT()
 	en.attach.arrived()
 	for len(en.Open) > 0 {
 		q := en.Open[0]
@@ -119,11 +117,11 @@ func (en *termination) finish(state backend.State) {
 	en.GDB.Leave(en.now)
 }
 
-// finished reports whether the rank needs its gdb no more.
+// finished reports whether the rank does not need its gdb any more.
 func (en *termination) finished() bool { return en.State.IsOver() || en.failed }
 
-// kill ends the target with its process group where it leads one. It does not need gdb: a hung one is
-// killed, too, so that the parent gets the dead target.
+// kill kills the target, and its process group if it leads one. It does not need gdb: a gdb that does not
+// answer is killed, too, so that the parent can reap the target.
 func (en *termination) kill(q *request.Request) {
 	if en.attach.request != nil {
 		en.finishAttach(wasKilled())
@@ -134,7 +132,7 @@ func (en *termination) kill(q *request.Request) {
 		en.GDB.Kill = true
 		return
 	}
-	en.killAt = en.now + enough
+	en.killAt = en.now + endWait
 	if en.StateNow() == backend.Stopped {
 		en.notifyEnd()
 	}
@@ -161,10 +159,9 @@ func (en *termination) killTarget() {
 	en.send(to, sigKill)
 }
 
-// notifyEnd makes gdb look at a target that died while it stood: gdb does not notice
-// by itself, and its parent cannot reap it before gdb has. In a shared gdb that is
-// done by letting go of it: in non-stop the kill of gdb 13.1 takes the process of
-// its last inferior along.
+// notifyEnd makes gdb notice that a stopped target has died: it does not by itself, and the parent cannot
+// reap the target before gdb has. A shared gdb is told to detach: in non-stop mode the kill command of gdb
+// 13.1 also kills the process of its last inferior.
 func (en *termination) notifyEnd() {
 	if en.notified {
 		return
@@ -178,7 +175,7 @@ func (en *termination) notifyEnd() {
 	en.Tell("kill", "-interpreter-exec", append(en.here(), "console", "kill")...)
 }
 
-// TargetEnded takes the word of the kernel that the target is dead.
+// TargetEnded records that the target is dead, as the kernel reports through its pidfd.
 func (m *Machine) TargetEnded(now time.Duration) {
 	m.now = now
 	if m.State.IsOver() {
@@ -186,39 +183,39 @@ func (m *Machine) TargetEnded(now time.Duration) {
 	}
 	if m.GDB.Gone {
 		if !m.Target.Held || m.Child {
-			m.termination.over(killed())
+			m.termination.reportEnd(killed())
 		}
 		return
 	}
 	m.termination.killing = true
-	m.termination.killAt = now + enough
-	if m.run == nil && !m.termination.leaving { // else it may have run to its end
+	m.termination.killAt = now + endWait
+	if m.run == nil && !m.termination.leaving { // otherwise gdb may report that it has run to its end
 		m.termination.notifyEnd()
 	}
 }
 
-// A process that runs is looked at one second after it was resumed, and then each time
-// after twice as long, an hour at most: gdb 13.1 misses the end of one that is killed
-// while gdb takes it over a breakpoint (1 of 1,000 on a busy machine), and until gdb has
-// reaped its threads the kernel tells nobody else.
+// A process that runs is checked one second after it was resumed, and then each time after
+// twice as long, at most an hour: gdb 13.1 misses the end of one that is killed while gdb steps
+// it over a breakpoint (1 of 1,000 on a busy machine), and until gdb has reaped its threads the
+// kernel does not report its end to any other process.
 const (
-	firstLook = time.Second
-	lastLook  = time.Hour
+	firstCheck    = time.Second
+	maxCheckDelay = time.Hour
 )
 
-// checkAgain has the process checked when it is time.
+// checkAgain asks the host to check the process when a check is due.
 func (en *termination) checkAgain() {
 	r := en.run
-	if r == nil || !r.started || en.now < r.lookAt {
+	if r == nil || !r.started || en.now < r.checkAt {
 		return
 	}
-	r.pause = min(2*r.pause, lastLook)
-	r.lookAt = en.now + r.pause
+	r.checkDelay = min(2*r.checkDelay, maxCheckDelay)
+	r.checkAt = en.now + r.checkDelay
 	en.Out.Check = true
 }
 
-// Missed takes what checkAgain has found: all threads are dead, and gdb has not
-// said so. If it has not a moment later, it is made to look, as where the target stood.
+// Missed processes the result of a check that has found all threads dead, which gdb has not reported. If gdb
+// does not report it within endWait either, the machine makes gdb notice, as for a stopped target.
 func (m *Machine) Missed(now time.Duration) {
 	m.now = now
 	r := m.run
@@ -226,7 +223,7 @@ func (m *Machine) Missed(now time.Duration) {
 		return
 	}
 	if !r.dead {
-		r.dead, r.lookAt = true, now+enough
+		r.dead, r.checkAt = true, now+endWait
 		return
 	}
 	m.TargetEnded(now)
@@ -244,15 +241,15 @@ func (en *termination) escalate() {
 	}
 }
 
-// left reports that the target runs on without us.
-func (en *termination) left() {
+// reportDetached reports that the target runs on without a debugger.
+func (en *termination) reportDetached() {
 	if en.Event(protocol.KindDetached, struct{}{}) {
 		en.finish(en.State)
 	}
 }
 
-// died takes the end of gdb. Where it was not our doing, the rank is lost: its
-// threads are let go by the kernel, breakpoints and all.
+// died processes the end of gdb. If sdm has not caused it, the rank is lost: the kernel detaches its threads,
+// and gdb's breakpoints stay in it.
 func (en *termination) died(now time.Duration, cause string) {
 	en.now = now
 	en.killAt = 0
@@ -261,12 +258,12 @@ func (en *termination) died(now time.Duration, cause string) {
 	}
 	if en.killing {
 		if !en.Target.Held || en.Child {
-			en.over(killed())
+			en.reportEnd(killed())
 		}
 		return
 	}
 	if en.closing {
-		en.left()
+		en.reportDetached()
 		return
 	}
 	if en.recovery.under {
@@ -288,7 +285,7 @@ func (en *termination) died(now time.Duration, cause string) {
 	en.finish(en.State)
 }
 
-// NotStarted takes the news that there is no gdb.
+// NotStarted records that no gdb could be started; f is the reason.
 func (m *Machine) NotStarted(now time.Duration, f *protocol.Fault) {
 	m.now = now
 	m.GDB.Gone = true
@@ -301,8 +298,8 @@ func (m *Machine) NotStarted(now time.Duration, f *protocol.Fault) {
 	m.termination.discard()
 }
 
-// discard ends a machine that never had its target. A held one is dealt with by whoever
-// holds it, and ends with ended.
+// discard ends a machine that never had its target under control. A held target stays with the process
+// that holds it, which reports its end through Ended.
 func (en *termination) discard() {
 	if !en.Target.Held {
 		en.Event(protocol.KindDetached, struct{}{})
@@ -310,7 +307,7 @@ func (en *termination) discard() {
 	}
 }
 
-// Close ends the rank as it should at the end of a session.
+// Close ends the rank at the end of a session: a held target is killed, any other is detached from.
 func (m *Machine) Close(now time.Duration) {
 	m.now = now
 	switch {
@@ -320,7 +317,7 @@ func (m *Machine) Close(now time.Duration) {
 		m.termination.killing = true
 		m.termination.killTarget()
 		m.GDB.Kill = true
-	case m.termination.killing && m.termination.killAt != 0: // gdb tells of its end, or is killed
+	case m.termination.killing && m.termination.killAt != 0: // gdb reports its end, or is killed
 	case m.attach.request != nil:
 		// gdb 13.1 leaves the target stopped when it is told to detach while it attaches.
 		m.termination.closing = true

@@ -8,8 +8,8 @@ import (
 	"strings"
 )
 
-// ErrorTail are the lines that explain the end of a gdb: from its log, which has gdb's
-// internal errors, and the last ones of its standard error, without stack traces.
+// ErrorTail keeps the lines that explain the end of a gdb: of its log, which has gdb's internal
+// errors, and the last ones of its standard error, without stack traces. The zero value is ready.
 type ErrorTail struct {
 	reason      string   // the line of an internal error; "": none
 	lines       []string // of standard error
@@ -27,8 +27,8 @@ var (
 	// (internal_vproblem, utils.c): "breakpoint.c:7511: internal-error: FUNCTION:
 	// Assertion `…' failed."
 	internalError = regexp.MustCompile(`(?m)^.*: internal-error: .*$`)
-	// ofCrashes matches lines that go with it: addresses, and how to report the bug.
-	ofCrashes = regexp.MustCompile(`^(?:0x[0-9a-f]+ |-----|Backtrace unavailable|A fatal error internal to GDB|A problem internal to GDB|` +
+	// crashLine matches lines that go with it: addresses, and how to report the bug.
+	crashLine = regexp.MustCompile(`^(?:0x[0-9a-f]+ |-----|Backtrace unavailable|A fatal error internal to GDB|A problem internal to GDB|` +
 		`debugging is not possible|further debugging may prove|This is a bug|  ?For instructions|<https?://|$)`)
 )
 
@@ -45,7 +45,7 @@ func (w *ErrorTail) Receive(b []byte) {
 	w.partialLine = lines[len(lines)-1]
 	w.partialLine = w.partialLine[:min(len(w.partialLine), maxErrorTail)]
 	for _, line := range lines[:len(lines)-1] {
-		if !ofCrashes.MatchString(line) {
+		if !crashLine.MatchString(line) {
 			w.lines = append(w.lines, line[:min(len(line), maxErrorTail)])
 		}
 	}
@@ -55,7 +55,7 @@ func (w *ErrorTail) Receive(b []byte) {
 // Text returns all of it in one line; "" if there is nothing.
 func (w *ErrorTail) Text() string {
 	all := slices.Clone(w.lines)
-	if !ofCrashes.MatchString(w.partialLine) {
+	if !crashLine.MatchString(w.partialLine) {
 		all = append(all, w.partialLine)
 	}
 	if w.reason != "" {

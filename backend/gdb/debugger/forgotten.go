@@ -10,42 +10,46 @@ import (
 	"sdm/backend/gdb/request"
 )
 
-// Where a thread of a rank forks while gdb stops the threads of a neighbour for a vfork, gdb 13 and 16 take the event in
-// and never come back to it (infrun.c, handle_one: the thread is not resumed, and restart_threads is about the
-// neighbour alone). The rank stands for ever, gdb says that it runs, and an interrupt does nothing. Only the kernel
-// knows: the thread is held by its tracer, and does not move while gdb is idle. Then the rank gets a gdb of its own.
+// If a thread of a rank forks while gdb stops the threads of another rank for a vfork, gdb 13 and 16 read the event
+// and never process it (infrun.c, handle_one: the thread is not resumed, and restart_threads only resumes threads of
+// the other rank). The rank stays stopped for ever, gdb reports it as running, and an interrupt has no effect. Only the
+// kernel shows it: its tracer keeps the thread stopped, and gdb is idle. Such a rank gets a gdb of its own.
 
-// stoppedThreads is what the last look at a process that runs has shown.
+// stoppedThreads is the result of the last check of a process that runs.
 type stoppedThreads struct {
-	threads string // that its tracer holds, see inferior.Held; "" is none
-	gdb     string // processor time of gdb
-	since   time.Duration
+	threads string        // those that the tracer keeps stopped, see inferior.Stopped; "": none
+	gdb     string        // processor time of gdb
+	since   time.Duration // when a check first had this result
 }
 
 const (
-	heldIdle = time.Second      // how long threads may be stopped while gdb does nothing
-	heldTold = 3 * time.Second  // … where it has told that some have stopped
-	heldBusy = 10 * time.Second // … that fork, while it is busy, with symbols or with neighbours
-	forkLook = time.Second / 4  // when ranks are looked at after one of their gdb has forked, or was let go
+	// How long threads may be stopped while gdb is idle; if gdb has reported that some have stopped; and if
+	// they fork while gdb is busy, with symbols or with other ranks.
+	stoppedIdle = time.Second
+	stoppedTold = 3 * time.Second
+	stoppedBusy = 10 * time.Second
+	// forkCheck is the time until ranks are checked after another rank of their gdb has forked or was
+	// detached from.
+	forkCheck = time.Second / 4
 )
 
-// receiveFork has all ranks of a shared gdb looked at when one of them has forked.
+// receiveFork makes all ranks of a shared gdb be checked soon if gdb's output reports that one has forked.
 func (d *Debugger) receiveFork(now time.Duration, text string) {
 	if d.several && strings.HasPrefix(text, "[Detaching after ") {
-		d.lookSoon(now)
+		d.checkSoon(now)
 	}
 }
 
-func (d *Debugger) lookSoon(now time.Duration) {
+func (d *Debugger) checkSoon(now time.Duration) {
 	for _, m := range d.Machines {
 		if r := m.run; r != nil && r.started {
-			r.pause = firstLook
-			r.lookAt = min(r.lookAt, now+forkLook)
+			r.checkDelay = firstCheck
+			r.checkAt = min(r.checkAt, now+forkCheck)
 		}
 	}
 }
 
-// Checked takes what a check of a running process has shown, and the processor time of gdb.
+// Checked processes the result of a check of a running process, and the processor time of gdb.
 func (m *Machine) Checked(now time.Duration, held inferior.Stopped, cpu string) {
 	r := m.run
 	if r == nil || !m.GDB.Shared() || m.State.IsOver() || m.termination.leaving {
@@ -53,52 +57,54 @@ func (m *Machine) Checked(now time.Duration, held inferior.Stopped, cpu string) 
 	}
 	before := r.lastStopped
 	r.lastStopped = stoppedThreads{threads: held.Threads, gdb: cpu, since: now}
-	patience := m.recovery.patienceFor(held)
-	if held.Threads == "" || patience == 0 {
+	limit := m.recovery.stuckAfter(held)
+	if held.Threads == "" || limit == 0 {
 		return
 	}
-	r.lookAt = min(r.lookAt, now+heldIdle)
+	r.checkAt = min(r.checkAt, now+stoppedIdle)
 	if before.threads != held.Threads {
 		return
 	}
 	r.lastStopped.since = before.since
 	took := now - before.since
 	switch {
-	case r.stuck == halting && !held.All && took < 2*heldIdle:
-		r.lookAt = now + forkLook
-	case r.stuck > noticed || took >= patience && before.gdb == cpu || took >= heldBusy && held.Forks:
+	case r.stuck == halting && !held.All && took < 2*stoppedIdle:
+		r.checkAt = now + forkCheck
+	case r.stuck > noticed || took >= limit && before.gdb == cpu || took >= stoppedBusy && held.Forks:
 		m.recovery.detachStuck(held.All)
 	}
 }
 
-// patienceFor is how long threads may be stopped while gdb does nothing; 0 is for good, as those are of which it has told.
-func (rs *recovery) patienceFor(held inferior.Stopped) time.Duration {
+// stuckAfter returns how long threads may be stopped while gdb is idle; 0: for any time, as threads whose stops
+// gdb has reported may.
+func (rs *recovery) stuckAfter(held inferior.Stopped) time.Duration {
 	switch r := rs.run; {
 	case held.Forks || r.stuck > noticed || rs.saysAllRun():
-		return heldIdle
+		return stoppedIdle
 	case r.interrupted && held.All:
-		return heldTold
+		return stoppedTold
 	}
 	return 0
 }
 
-// forgotten is how far the parting of a rank from a gdb that has forgotten it has come.
+// forgotten is a step of detaching from a rank that gdb has forgotten.
 type forgotten int
 
 const (
 	noticed  forgotten = iota
-	halting            // its other threads are told to stop, so that none takes our SIGSTOP before gdb lets go
-	detached           // gdb is told to let the rank go
+	halting            // gdb is told to stop its other threads, so that none takes the SIGSTOP of sdm before the detach
+	detached           // gdb is told to detach from it
 )
 
-// detachStuck has gdb let the rank go, which it can: it looks at all threads then, with what it has missed. Another
-// gdb takes the rank over. Each look is a step; a gdb that has not answered in two is replaced. The rank is stopped once:
-// before gdb lets it go where no thread runs, so that it carries out nothing in between, and else behind that.
+// detachStuck takes the next step of detaching gdb from the rank; another gdb then takes the rank over. A detach
+// works, since gdb then reads the states of all threads. Each check that finds the rank stuck takes one step; a gdb
+// that has not detached after two is replaced. still says that no thread runs: then the rank gets SIGSTOP before the
+// detach, so that it does not execute anything in between, otherwise after it.
 func (rs *recovery) detachStuck(still bool) {
 	const cause = "it had lost track of a thread of the rank"
 	r := rs.run
 	r.stuck++
-	r.lookAt = min(r.lookAt, rs.now+forkLook)
+	r.checkAt = min(r.checkAt, rs.now+forkCheck)
 	switch r.stuck {
 	case halting:
 		rs.Tell("interrupt", "-exec-interrupt", "--thread-group", rs.group)
@@ -108,7 +114,7 @@ func (rs *recovery) detachStuck(still bool) {
 		rs.GDB.replace("ended: " + cause)
 		return
 	}
-	r.lookAt = rs.now + heldIdle
+	r.checkAt = rs.now + stoppedIdle
 	for _, p := range rs.points.list {
 		if !p.gone {
 			rs.Tell("delete", "-break-delete", p.gdb)
@@ -123,12 +129,12 @@ func (rs *recovery) detachStuck(still bool) {
 		case rs.State.IsOver():
 		case a.Failed():
 			rs.GDB.replace("ended: " + cause)
-		default: // also where its threads have come to a stop meanwhile
+		default: // also if its threads have stopped meanwhile
 			steps := rs.run != nil && rs.run.thread != 0
 			rs.orphaned(rs.now, cause)
 			rs.alive = true
-			rs.running = rs.running && !steps // where a step was to end, gdb has forgotten, too
-			rs.GDB.lookSoon(rs.now)
+			rs.running = rs.running && !steps // the place where a step was to end is lost
+			rs.GDB.checkSoon(rs.now)
 			if !still {
 				stop()
 			}
@@ -144,5 +150,5 @@ func (rs *recovery) saysAllRun() bool {
 			return false
 		}
 	}
-	return rs.run.owed == 0 && rs.GDB.Calls.current() == nil
+	return rs.run.outstanding == 0 && rs.GDB.Calls.current() == nil
 }

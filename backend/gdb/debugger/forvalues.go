@@ -36,19 +36,20 @@ func (v view) Choose(s request.Selection) { v.chosen = s }
 // Threads returns the threads of the rank.
 func (v view) Threads() values.Threads { return v.threads }
 
-// Sources answers about source files.
+// Sources returns what answers questions about source files.
 func (v view) Sources() values.Sources { return v.Host.Sources }
 
-// Read has memory read.
+// Read asks the host to read memory.
 func (v view) Read(o *values.MemoryRead) { v.Out.Reads = append(v.Out.Reads, o) }
 
-// ReadsAll has gdb read the symbols of all libraries that come.
+// ReadsAll records that gdb is about to read the symbols of all libraries, and makes it read those of
+// libraries that are loaded later.
 func (sy *symbols) ReadsAll(task string) {
 	sy.Deferred = false
 	sy.Tell(task, "-gdb-set", "auto-solib-add", "on")
 }
 
-// Settings returns what the gdb of the rank is like.
+// Settings returns the properties of the rank's gdb that affect how values are shown.
 func (v view) Settings() values.Settings {
 	return values.Settings{
 		Shared: v.GDB.Shared(), Eager: v.GDB.Eager, Elements: v.GDB.elements, Objects: v.GDB.objects,

@@ -1,5 +1,5 @@
-// Messages of gdb that belong to no answer: warnings, and breakpoints that cannot be
-// inserted.
+// Messages of gdb that are not part of an answer: warnings, and errors for breakpoints that
+// cannot be inserted.
 
 package debugger
 
@@ -66,17 +66,17 @@ func (d *Debugger) receiveLog(text string, received bool) {
 	switch {
 	case whole != "":
 		d.messages.receive(whole + "\n")
-	case !taken && !received && !strings.HasPrefix(text, "[infrun]"): // see speakUp
+	case !taken && !received && !strings.HasPrefix(text, "[infrun]"): // debug messages, see beginAttach in gdb10.go
 		d.messages.receive(text)
 	}
 }
 
-// spokenOf matches gdb's console output about a resume that does not go as requested.
-var spokenOf = regexp.MustCompile(`^\n?(?:Watchpoint [0-9]+ deleted\.|Single stepping until exit from function )`)
+// resumeNotice matches gdb's console output about a resume that does not go as requested.
+var resumeNotice = regexp.MustCompile(`^\n?(?:Watchpoint [0-9]+ deleted\.|Single stepping until exit from function )`)
 
 // receiveConsole processes console output that belongs to no call.
 func (d *Debugger) receiveConsole(text string) {
-	if spokenOf.MatchString(text) {
+	if resumeNotice.MatchString(text) {
 		d.messages.receive(text)
 	}
 }
@@ -90,9 +90,9 @@ func (r *gdbMessages) dropsWatchpoint() bool {
 // begunBy matches the first lines of messages for the user, whatever gdb was doing.
 var begunBy = regexp.MustCompile(`^(?:[Ww]arning:|Error in re-setting |Error in testing |Error evaluating expression |Watchpoint [0-9]+ deleted|Single stepping until )`)
 
-// ofPeople keeps those messages, each up to an empty line, of what gdb has printed
+// keepForUser keeps those messages, each up to an empty line, of what gdb has printed
 // during an internal command.
-func (r *gdbMessages) ofPeople() {
+func (r *gdbMessages) keepForUser() {
 	var kept []string
 	block := false
 	for _, line := range r.lines {
@@ -111,9 +111,9 @@ func (r *gdbMessages) ofPeople() {
 // numberedIn matches a breakpoint, or a location of one, in a message.
 var numberedIn = regexp.MustCompile(`\b((?:[Bb]reak|[Ww]atch|[Cc]atch)point) ([0-9]+)(\.[0-9]+)?\b`)
 
-// translated replaces gdb's numbers of breakpoints by sdm's, for whichever rank has
-// them. Numbers of locations are removed if gdb is shared, because they count the
-// locations of all ranks.
+// translated replaces gdb's numbers of breakpoints by sdm's, for the ranks that have them.
+// Numbers of locations are removed if gdb is shared, because they count the locations of all
+// ranks.
 func (d *Debugger) translated(line string) string {
 	return numberedIn.ReplaceAllStringFunc(line, func(text string) string {
 		found := numberedIn.FindStringSubmatch(text)
@@ -122,27 +122,28 @@ func (d *Debugger) translated(line string) string {
 				if d.Shared() {
 					found[3] = ""
 				}
-				return found[1] + " " + strconv.Itoa(m.points.ours(found[2])) + found[3]
+				return found[1] + " " + strconv.Itoa(m.points.numberOf(found[2])) + found[3]
 			}
 		}
 		return text
 	})
 }
 
-// ofNoUse matches messages without value: of processes that have ended while gdb read
+// ignoredMessage matches messages without value: of processes that have ended while gdb read
 // them, which is reported anyway; of gdb 10 about libraries whose symbols it was not to
 // read; and about source files that are missing or newer than the program, which LineOf
 // reports once.
-var ofNoUse = regexp.MustCompile(`^warning: (?:Couldn't reap LWP|unable to open /proc file|.*: Shared library architecture unknown is not compatible)|` +
+var ignoredMessage = regexp.MustCompile(`^warning: (?:Couldn't reap LWP|unable to open /proc file|.*: Shared library architecture unknown is not compatible)|` +
 	`^(?:warning: )?[0-9]+\t.*: No such file or directory\.?$|^warning: Source file is more recent than executable\.$`)
 
 // reportMessages reports gdb's messages to the user of a rank.
 func (m *Machine) reportMessages() { m.reportMessagesBut(func(string) bool { return false }) }
 
-// reportMessagesBut is remark without lines that are reported anyway.
+// reportMessagesBut is reportMessages without lines for which told returns true: those that are reported
+// in another way.
 func (m *Machine) reportMessagesBut(told func(line string) bool) {
 	text := m.GDB.messages.take(func(line string) string {
-		if told(line) || m.attach.repeats(line) || ofNoUse.MatchString(line) {
+		if told(line) || m.attach.repeats(line) || ignoredMessage.MatchString(line) {
 			return ""
 		}
 		return m.GDB.translated(line)
@@ -157,7 +158,7 @@ func (m *Machine) reportMessagesBut(told func(line string) bool) {
 func (k *call) reportWarnings(r mi.Record) {
 	d := k.by.GDB
 	if k.of == nil || k.of.IsInternal {
-		d.messages.ofPeople()
+		d.messages.keepForUser()
 		return
 	}
 	k.by.reportMessagesBut(func(line string) bool {

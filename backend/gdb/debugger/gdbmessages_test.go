@@ -28,7 +28,7 @@ func TestRemarks(t *testing.T) {
 				r.receive(text)
 			}
 			if c.user {
-				r.ofPeople()
+				r.keepForUser()
 			}
 			if got := r.take(same); got != c.want {
 				t.Errorf("%q, want %q", got, c.want)
@@ -100,7 +100,7 @@ func TestOfNoUse(t *testing.T) {
 		"warning: q.cc: No such file or directory":     false,
 		"No such file or directory.":                   false,
 	} {
-		if got := ofNoUse.MatchString(line); got != want {
+		if got := ignoredMessage.MatchString(line); got != want {
 			t.Errorf("%q: %v", line, got)
 		}
 	}

@@ -52,8 +52,8 @@ func (se *settings) withBase(q *request.Request, then func()) {
 	se.inConsoleOr(q, "info signals", func(a request.Answer) {
 		h.asked = false
 		h.base = signalsIn(a.Text)
-		for i := range h.base { // temporary, see keepQuiet
-			if se.GDB.quiet > 0 && h.base[i].Signal == "SIGCONT" {
+		for i := range h.base { // temporary, see ignoreSIGCONT
+			if se.GDB.quietSIGCONT > 0 && h.base[i].Signal == "SIGCONT" {
 				h.base[i].Stop, h.base[i].Print, h.base[i].Pass = true, true, true
 			}
 		}
@@ -198,7 +198,7 @@ func (se *settings) tellHandling(signal string) {
 	told.Stop, told.Print, told.Pass = all.Stop, all.Print, all.Pass
 	se.GDB.handling.told[signal] = told
 	line := handleLine(told)
-	if se.GDB.quiet > 0 && signal == "SIGCONT" {
+	if se.GDB.quietSIGCONT > 0 && signal == "SIGCONT" {
 		se.GDB.handle = line
 		return
 	}

@@ -71,8 +71,8 @@ func (h *handover) keptOf(t *values.Thread) *keptThread {
 // keptPoint is what a gdb has counted at a breakpoint.
 type keptPoint struct{ number, hits, ignore int }
 
-// aloneFor executes a request in a gdb of the rank's own.
-func (mv *moves) aloneFor(q *request.Request, why string) {
+// useOwnGDB executes a request in a gdb of the rank's own.
+func (mv *moves) useOwnGDB(q *request.Request, why string) {
 	if f := mv.StateNow().Refuse(protocol.NeedStopped); f != nil {
 		f := *f
 		f.Hint = "stopped, it gets a gdb of its own for " + why
@@ -164,7 +164,7 @@ func (h *handover) keepPoints(m *Machine, table mi.Tuple) (numbers []string) {
 			continue
 		}
 		numbers = append(numbers, number)
-		k := keptPoint{number: m.points.ours(number)}
+		k := keptPoint{number: m.points.numberOf(number)}
 		k.hits, _ = t.Int("times")
 		k.hits += m.points.hitsBefore(number)
 		k.ignore, _ = t.Int("ignore")
@@ -175,7 +175,7 @@ func (h *handover) keepPoints(m *Machine, table mi.Tuple) (numbers []string) {
 
 // detachStopped deletes the breakpoints and detaches, leaving the rank stopped.
 func (mv *moves) detachStopped(numbers []string) {
-	mv.attach.giveBack()
+	mv.attach.restoreSIGCONT()
 	if len(numbers) > 0 {
 		mv.Tell("delete", "-break-delete", numbers...)
 	}
@@ -215,7 +215,7 @@ func (mv *moves) notDetached(why string) {
 func (mv *moves) stays(why string) {
 	h := mv.moving
 	mv.moving = nil
-	mv.attach.keepQuiet()
+	mv.attach.ignoreSIGCONT()
 	for _, q := range h.waiting {
 		mv.Fail(q, &protocol.Fault{Kind: protocol.FaultGDB, Message: "the rank cannot get a gdb of its own: " + why})
 	}
@@ -229,7 +229,7 @@ func (mv *moves) detached() {
 		return
 	}
 	mv.recovery.begin()
-	mv.recovery.running, mv.recovery.away, mv.recovery.seeks = false, "", false
+	mv.recovery.running, mv.recovery.firstStop, mv.recovery.seeks = false, "", false
 	mv.recovery.repeats, mv.journal = mv.journal, nil
 	mv.Target.AllStop = mv.Target.AllStop || mv.moving.allStop
 	mv.State = backend.Attaching
@@ -265,7 +265,7 @@ func (mv *moves) wake() {
 		h.awaking = mv.threads.Find(h.threads[i].id)
 		h.queued, h.threads[i].signal = h.threads[i].signal, ""
 	case mv.attach.frozen:
-		h.awaking, h.queued = mv.seen(), ""
+		h.awaking, h.queued = mv.selectedThread(), ""
 	default:
 		mv.attach.replay(mv.recovery.repeats, mv.moved)
 		return
@@ -283,8 +283,8 @@ func (mv *moves) wake() {
 	mv.Tell("signal", "-exec-step-instruction", "--thread", mv.GDBThread(h.awaking.ID))
 }
 
-// seen returns the selected thread.
-func (mv *moves) seen() *values.Thread {
+// selectedThread returns the selected thread.
+func (mv *moves) selectedThread() *values.Thread {
 	if t := mv.threads.Find(mv.chosen.Thread); t != nil {
 		return t
 	}
@@ -308,10 +308,10 @@ func (mv *moves) settleMove() {
 	mv.awake()
 }
 
-// awake continues after a thread has been woken.
+// awake continues after wake has stopped a thread at its signal.
 func (mv *moves) awake() {
 	h := mv.moving
-	mv.Tell("handle", console, handleQuietly)
+	mv.Tell("handle", console, handleIgnoring)
 	if mv.Target.AllStop {
 		mv.Tell("signal", "-gdb-set", "scheduler-locking", "replay") // gdb's default
 	}

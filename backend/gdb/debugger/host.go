@@ -1,4 +1,4 @@
-// What a rank asks about its process and its files.
+// Queries of a rank about its process and its files.
 
 package debugger
 

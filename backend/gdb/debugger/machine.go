@@ -15,10 +15,10 @@ import (
 	"sdm/protocol"
 )
 
-// Machine is one rank under its gdb. It is pure: it does no I/O, and the time is an
-// argument. Each input (start, do, records from its debugger, ended, died, vanished,
-// tick, close) leaves its effects in out and in the debugger. The loop executes them
-// before the next input.
+// Machine is one rank under its gdb. It is pure: it does no I/O, and the time is an argument:
+// the time since the start of the host. Each input (Start, Do, Debugger.Record, Ended,
+// TargetEnded, Debugger.Died, Missed, Debugger.Tick, Close) leaves its effects in Out and in
+// the debugger. The host executes them before the next input.
 type Machine struct {
 	Target   backend.Target
 	GDB      *Debugger
@@ -31,19 +31,19 @@ type Machine struct {
 	Out     Effects
 	State   backend.State
 	Open    []*request.Request // not answered yet
-	behind  []*request.Request // resumes of Open that wait for another request
+	waiting []*request.Request // resumes, also in Open, that wait until breakpoints have been changed
 	journal []protocol.Command // commands that a replacement gdb must execute
 
-	threads  values.Threads
-	counted  int  // number of threads so far
-	recounts bool // threads are counted here, not by gdb
-	chosen   request.Selection
-	run      *run // the resume that is under way, or nil
-	points   breakpoints
-	watch    watch
-	Record   recording
+	threads      values.Threads
+	counted      int  // number of threads so far
+	recounts     bool // threads are counted here, not by gdb
+	chosen       request.Selection
+	run          *run // the resume that is under way, or nil
+	points       breakpoints
+	interruption interruption
+	Record       recording
 
-	// The parts, each with its own state. They know the machine.
+	// The parts, each with its own state and a pointer to the machine.
 	attach      attachment
 	runs        runs
 	stops       stops
@@ -59,7 +59,7 @@ type Machine struct {
 	values      *values.Values
 }
 
-// NewMachine makes the machine of a target; debugger.add connects it with its gdb.
+// NewMachine makes the machine of a target; Debugger.Add connects it with its gdb.
 func NewMachine(t backend.Target, h Host) *Machine {
 	m := &Machine{Target: t, chosen: request.Selection{Thread: 1}, Host: h}
 	m.connect()
@@ -127,7 +127,7 @@ func (m *Machine) selecting(q *request.Request) []string {
 	return m.Where(q)
 }
 
-// Where returns at for a stopped rank; a running rank has no frame.
+// Where returns At for a stopped rank, otherwise arguments that name only the rank.
 func (m *Machine) Where(q *request.Request) []string {
 	if m.StateNow() == backend.Stopped {
 		return m.At(q)
@@ -154,7 +154,7 @@ func (m *Machine) restoreSelection() {
 	}
 }
 
-// Do executes a command of a user.
+// Do executes a command of a user for request id. wait is the time for an answer; 0: no limit.
 func (m *Machine) Do(now time.Duration, id protocol.RequestID, wait time.Duration, c *request.Command) {
 	m.now = now
 	q := &request.Request{Command: c, ID: id, Began: now}
@@ -167,7 +167,7 @@ func (m *Machine) Do(now time.Duration, id protocol.RequestID, wait time.Duratio
 	m.Open = append(m.Open, q)
 	row, ok := lookup(c.Name)
 	if !ok {
-		m.Fail(q, &protocol.Fault{Kind: protocol.FaultUsage, Message: "gdb does not carry out " + c.Name})
+		m.Fail(q, &protocol.Fault{Kind: protocol.FaultUsage, Message: "gdb does not execute " + c.Name})
 		return
 	}
 	if !row.always && m.moves.queue(q) {
@@ -189,7 +189,7 @@ func (m *Machine) Do(now time.Duration, id protocol.RequestID, wait time.Duratio
 		m.Symbols.enough = false
 	}
 	if row.info.Resumes && m.preparing(q) {
-		m.behind = append(m.behind, q)
+		m.waiting = append(m.waiting, q)
 		return
 	}
 	m.execute(row, q)
@@ -236,9 +236,9 @@ func (m *Machine) preparing(q *request.Request) bool {
 // resumeNext executes resumes that have waited for such a change. The rank may have
 // ended or been resumed meanwhile.
 func (m *Machine) resumeNext() {
-	for len(m.behind) > 0 && !m.preparing(m.behind[0]) {
-		q := m.behind[0]
-		m.behind = m.behind[1:]
+	for len(m.waiting) > 0 && !m.preparing(m.waiting[0]) {
+		q := m.waiting[0]
+		m.waiting = m.waiting[1:]
 		if q.Answered { // its deadline has passed
 			continue
 		}

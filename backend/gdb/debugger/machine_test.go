@@ -51,7 +51,7 @@ func play(t *testing.T, m *Machine, now *time.Duration, d *datadriven.TestData) 
 		d.MaybeScanArgs(t, "core", &m.Target.Core)
 		m.Target.Held = d.HasArg("held")
 		m.GDB.DefersSymbols = d.HasArg("lazy")
-		m.GDB.Old, m.GDB.Loud = d.HasArg("old"), d.HasArg("loud")
+		m.GDB.Old, m.GDB.DebugOutput = d.HasArg("old"), d.HasArg("loud")
 		m.Start(*now, 1, stop, wait, false)
 	case "gdb":
 		for line := range strings.SplitSeq(d.Input, "\n") {

@@ -174,7 +174,7 @@ func refusedCommand(line string) *protocol.Fault {
 	if !refused {
 		return nil
 	}
-	return &protocol.Fault{Kind: protocol.FaultUsage, Message: word + " cannot be carried out at a breakpoint", Hint: why}
+	return &protocol.Fault{Kind: protocol.FaultUsage, Message: word + " cannot be executed at a breakpoint", Hint: why}
 }
 
 func isContinue(line string) bool {

@@ -51,10 +51,10 @@ func (bc *breakCommands) tellInvalid(number int, bkpt mi.Tuple, why map[string]s
 	}
 }
 
-// tellBeside reports that a new breakpoint is at the place of others, as gdb does, and
+// reportSamePlace reports that a new breakpoint is at the place of others, as gdb does, and
 // calls then. gdb would name the address, which differs between ranks.
-func (bc *breakCommands) tellBeside(q *request.Request, p *point, then func()) {
-	beside := bc.points.beside(p)
+func (bc *breakCommands) reportSamePlace(q *request.Request, p *point, then func()) {
+	beside := bc.points.atSamePlace(p)
 	if q.Replayed || !slices.ContainsFunc(beside, func(o *point) bool { return o.number > 0 }) {
 		then()
 		return

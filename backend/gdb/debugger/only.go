@@ -62,7 +62,7 @@ func (bc *breakCommands) withoutChoice(q *request.Request, a request.Answer, con
 	case next == 0 && !strings.Contains(a.Results.Str("msg"), noChoice) || next == len(conjunctions):
 		return false
 	case next == 0 && !q.Replayed && !bc.runs.inCall && bc.StateNow() == backend.Stopped:
-		bc.moves.aloneFor(q, "a condition in Fortran")
+		bc.moves.useOwnGDB(q, "a condition in Fortran")
 	default:
 		again(bc.joined(conjunctions[next], condition))
 	}
@@ -110,9 +110,9 @@ func (bc *breakCommands) withoutOnly(text string) string {
 // afterOnly matches what is between $_inferior == N and the user's condition.
 var afterOnly = regexp.MustCompile(`^ (?:\?|&&|\.and\.|and then|and|AND) \(`)
 
-// words returns gdb's error as if gdb had this rank alone: without what only has added,
+// errorText returns gdb's error as if gdb had this rank alone: without what only has added,
 // where gdb quotes the rest of a condition that it cannot parse.
-func (bc *breakCommands) words(a request.Answer) string {
+func (bc *breakCommands) errorText(a request.Answer) string {
 	text := strings.Replace(a.Results.Str("msg"), elsewhere, ")", 1)
 	text = strings.Replace(text, "`if "+bc.onlyHere()+" ? (", "`if ", 1)
 	// the condition opens more than it closes

@@ -1,4 +1,4 @@
-// The program unit of Fortran, at which a job that stops in main stops.
+// The program unit of Fortran, at which a Fortran program stops first.
 
 package debugger
 
@@ -8,19 +8,20 @@ import (
 	"sdm/backend/gdb/values"
 )
 
-// programUnit is how gfortran and Intel's compilers call the program unit, which a main that they make calls.
+// programUnit is the name that gfortran and Intel's compilers give to the program unit. They generate a main
+// that calls it.
 const programUnit = "MAIN__"
 
-// entersProgramUnit lets a rank that has come to such a main go on to the program unit, where gdb's start stops, too. Where there
-// is none the stop at main is told.
+// entersProgramUnit resumes a rank that has stopped at such a main, until it is in the program unit, where gdb's
+// start stops, too. If there is no program unit, it reports the stop at main. It returns false for any other stop.
 func (st *stops) entersProgramUnit(r *run, t *values.Thread) bool {
 	f, ok := values.FrameIn(t.Stop)
 	p := st.points.at(t.Stop)
-	if st.attach.away != stopAtMain || !ok || p == nil || p.number != 0 || !gdbtext.IsFortran(f.File) {
+	if st.attach.firstStop != stopAtMain || !ok || p == nil || p.number != 0 || !gdbtext.IsFortran(f.File) {
 		return false
 	}
 	st.attach.arrived()
-	st.attach.away = programUnit
+	st.attach.firstStop = programUnit
 	q := request.Internal("launch")
 	st.attach.breakAtStart(q, programUnit, func(a request.Answer) {
 		switch {

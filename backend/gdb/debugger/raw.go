@@ -62,7 +62,7 @@ var ownLines = map[string]func(*Machine, *request.Request){
 // intercept answers lines that must not reach gdb unchanged.
 func (se *settings) intercept(q *request.Request, line string) bool {
 	word, rest, _ := strings.Cut(line, " ")
-	if se.cannotBe(q, line) || se.moves.disturbs(q, line) {
+	if se.refuses(q, line) || se.moves.disturbs(q, line) {
 		return true
 	}
 	why, refused := refusedLines[word]
@@ -135,8 +135,8 @@ type lastSetting struct {
 	text    string
 }
 
-// saidOf returns gdb's output for a setting, also for the other ranks of this gdb.
-func (s *lastSetting) saidOf(c *request.Command, text string) string {
+// outputOf returns gdb's output for a setting, also for the other ranks of this gdb.
+func (s *lastSetting) outputOf(c *request.Command, text string) string {
 	if s.command != c {
 		*s = lastSetting{c, text}
 	}
@@ -221,7 +221,7 @@ func (se *settings) passed(q *request.Request, k *call, a request.Answer) {
 		text = gdbtext.TruncateText(text, values.MostShown)
 	}
 	if protocol.IsSetting(q.Args.Text) {
-		text = se.GDB.setting.saidOf(q.Command, text)
+		text = se.GDB.setting.outputOf(q.Command, text)
 	}
 	if infoProgram.MatchString(q.Args.Text) {
 		text = se.ownStandpoints(text)

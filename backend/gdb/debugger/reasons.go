@@ -84,9 +84,9 @@ func withTriggered(stop mi.Tuple, others []mi.Tuple) mi.Tuple {
 	return append(stop, mi.Field{Name: triggered, Value: list})
 }
 
-// triggeredBeside returns the watchpoints that have triggered besides the reported
+// otherTriggers returns the watchpoints that have triggered besides the reported
 // reason.
-func triggeredBeside(stop mi.Tuple) (all []mi.Tuple) {
+func otherTriggers(stop mi.Tuple) (all []mi.Tuple) {
 	for _, f := range stop.Path(triggered).Fields {
 		all = append(all, f.Value.Fields)
 	}
@@ -95,7 +95,7 @@ func triggeredBeside(stop mi.Tuple) (all []mi.Tuple) {
 
 // reached returns the breakpoints and watchpoints of this rank that a stop is about.
 func (b *breakpoints) reached(stop mi.Tuple) (all []*point) {
-	for _, one := range append([]mi.Tuple{stop}, triggeredBeside(stop)...) {
+	for _, one := range append([]mi.Tuple{stop}, otherTriggers(stop)...) {
 		if p := b.at(one); p != nil && !slices.Contains(all, p) {
 			all = append(all, p)
 		}
@@ -106,9 +106,9 @@ func (b *breakpoints) reached(stop mi.Tuple) (all []*point) {
 // staysFor returns the stop of the first watchpoint in triggered that keeps the thread
 // stopped; nil if there is none.
 func (b *breakpoints) staysFor(stop mi.Tuple) mi.Tuple {
-	others := triggeredBeside(stop)
+	others := otherTriggers(stop)
 	for i, o := range others {
-		if !b.at(o).goesOn() {
+		if !b.at(o).resumes() {
 			_, rest := reasonsIn(stop)
 			return withTriggered(append(slices.Clone(o), rest...), others[i+1:])
 		}

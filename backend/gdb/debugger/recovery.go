@@ -27,16 +27,16 @@ import (
 // request stays open.
 type recovery struct {
 	*Machine
-	under   bool               // recovery is under way
-	running bool               // it was running
-	away    string             // to this first stop
-	seeks   bool               // as a wrapper, to its program
-	repeats []protocol.Command // commands that the new gdb must execute
-	cause   string             // how gdb ended
-	alive   bool               // gdb has not died but detached; see detachStuck
-	detach  *request.Request   // the new gdb has to detach for this request
-	count   int                // number of gdbs that this rank has lost
-	bound   bound              // deadline for all gdbs that try to take over
+	under     bool               // recovery is under way
+	running   bool               // it was running
+	firstStop string             // if it was running to its first stop: that place; "": it was not
+	seeks     bool               // as a wrapper, to its program
+	repeats   []protocol.Command // commands that the new gdb must execute
+	cause     string             // how gdb ended
+	alive     bool               // gdb has not died but detached; see detachStuck
+	detach    *request.Request   // the new gdb has to detach for this request
+	count     int                // number of gdbs that this rank has lost
+	bound     bound              // deadline for all gdbs that try to take over
 }
 
 // maxRecoveries bounds the gdbs that a rank may use up: the program may make each gdb
@@ -46,7 +46,7 @@ const maxRecoveries = 3
 // recoveryWait is how long new gdbs may take to take over a rank, if no limit is given.
 const recoveryWait = time.Minute
 
-// remember adds an executed command to the journal, or removes what it has ended.
+// remember adds an executed command to the journal, or removes the commands whose effect it has ended.
 func (rs *recovery) remember(q *request.Request) {
 	info, _ := protocol.LookupCommand(q.Name)
 	switch {
@@ -106,10 +106,10 @@ func (rs *recovery) orphaned(now time.Duration, cause string) {
 	}
 	rs.begin()
 	rs.moves.moving = nil
-	stopping := rs.watch.unprocessed != nil || rs.run != nil && rs.run.interrupted
+	stopping := rs.interruption.unprocessed != nil || rs.run != nil && rs.run.interrupted
 	// Without a run the stop of the rank is about to be reported.
 	rs.running = rs.run != nil && !stopping && (rs.State == backend.Running || rs.run.silent || rs.State == backend.Attaching)
-	rs.away, rs.seeks = rs.attach.away, rs.attach.seeks
+	rs.firstStop, rs.seeks = rs.attach.firstStop, rs.attach.seeks
 	rs.repeats, rs.journal = rs.journal, nil
 	if rs.State == backend.Attaching || !rs.running {
 		// a stopped rank runs now; reported before the failures, so that a user can
@@ -140,7 +140,7 @@ func (rs *recovery) begin() {
 func (m *Machine) TakeOver(now time.Duration) {
 	m.now = now
 	m.threads, m.counted, m.points, m.settings.signals, m.abort.read = nil, 0, breakpoints{}, nil, false
-	m.run, m.watch, m.termination = nil, watch{}, termination{Machine: m}
+	m.run, m.interruption, m.termination = nil, interruption{}, termination{Machine: m}
 	m.stops.deferred = nil
 	m.values.Displays.GDBEnded()
 	m.settings.identified = false
@@ -178,13 +178,13 @@ func (rs *recovery) recovered(first *values.Thread) {
 	rs.attach.replay(rs.repeats, func() {
 		switch {
 		case !rs.running:
-			rs.standsAgain(first)
+			rs.reportStopped(first)
 		case rs.seeks:
-			rs.attach.runToProgram(request.Internal("launch"), rs.runsAgain, func(string) { rs.standsAgain(first) })
-		case rs.away != "":
+			rs.attach.runToProgram(request.Internal("launch"), rs.resumeAgain, func(string) { rs.reportStopped(first) })
+		case rs.firstStop != "":
 			rs.toFirstStop(first)
 		default:
-			rs.runsAgain()
+			rs.resumeAgain()
 		}
 	})
 }
@@ -194,25 +194,25 @@ func (rs *recovery) recovered(first *values.Thread) {
 func (rs *recovery) toFirstStop(first *values.Thread) {
 	rs.ask(request.Internal("launch"), func(a request.Answer) {
 		for v := range a.Results.Path("stack").Fields.All("frame") {
-			if rs.away == stopAtMain && v.Fields.Str("func") == "main" {
-				rs.standsAgain(first)
+			if rs.firstStop == stopAtMain && v.Fields.Str("func") == "main" {
+				rs.reportStopped(first)
 				return
 			}
 		}
-		rs.attach.breakAtStart(request.Internal("launch"), rs.away, func(a request.Answer) {
+		rs.attach.breakAtStart(request.Internal("launch"), rs.firstStop, func(a request.Answer) {
 			if a.Failed() {
-				rs.standsAgain(first)
+				rs.reportStopped(first)
 				return
 			}
-			rs.points.claim(0, rs.away, a.Results.Path("bkpt").Fields)
-			rs.attach.away = rs.away
-			rs.runsAgain()
+			rs.points.claim(0, rs.firstStop, a.Results.Path("bkpt").Fields)
+			rs.attach.firstStop = rs.firstStop
+			rs.resumeAgain()
 		})
 	}, "-stack-list-frames", "--thread", rs.GDBThread(first.ID), "0", "999")
 }
 
-// standsAgain reports the rank as stopped after a new gdb has taken over.
-func (rs *recovery) standsAgain(first *values.Thread) {
+// reportStopped reports the rank as stopped after a new gdb has taken over.
+func (rs *recovery) reportStopped(first *values.Thread) {
 	reason := "attached"
 	if rs.IsCore() {
 		reason = ""
@@ -222,8 +222,8 @@ func (rs *recovery) standsAgain(first *values.Thread) {
 	}
 }
 
-// runsAgain resumes the rank; to the user it is running.
-func (rs *recovery) runsAgain() {
+// resumeAgain resumes the rank; to the user it is running.
+func (rs *recovery) resumeAgain() {
 	if rs.takenOver() {
 		rs.State = backend.Stopped
 		rs.runs.resumeAll(request.Internal("continue"))

@@ -41,10 +41,10 @@ func (m *Machine) Refused(q *request.Request, a request.Answer) {
 	m.runs.stoppedInCall(a)
 	message := a.Results.Str("msg")
 	if q.Args.Condition != "" {
-		message = m.breaks.words(a)
+		message = m.breaks.errorText(a)
 	}
 	if found := unknownNumber.FindStringSubmatch(message); found != nil && len(q.Args.Breakpoints) > 0 {
-		m.Fail(q, noBreakpoint(m.points.ours(found[1])))
+		m.Fail(q, noBreakpoint(m.points.numberOf(found[1])))
 		return
 	}
 	if q.Args.Frame != nil && strings.HasPrefix(message, "Invalid frame id: ") { // gdb 13 names two
@@ -57,6 +57,8 @@ func (m *Machine) Refused(q *request.Request, a request.Answer) {
 // number.
 var unknownNumber = regexp.MustCompile(`^No breakpoint number ([0-9]+)\.$`)
 
+// Say answers a request with a group, unless it was answered before. It passes the group to
+// q.Into, or adds it to the messages of the machine.
 func (m *Machine) Say(q *request.Request, g protocol.Group) {
 	if g.Kind == protocol.KindResult && (!q.Answered || q.Replayed) {
 		m.recovery.remember(q)

@@ -14,7 +14,7 @@ import (
 	"sdm/protocol"
 )
 
-// runs resumes the rank, and knows when it stands.
+// runs resumes the rank, and decides when it has stopped as a whole.
 type runs struct {
 	*Machine
 	inCall  bool   // a function called in an expression has stopped (callOver)
@@ -31,14 +31,14 @@ type runs struct {
 // *stopped may come before the ^running of another thread, so nothing is decided while
 // results are outstanding.
 type run struct {
-	request *request.Request // answered at ^running
-	started bool             // gdb has resumed a thread: the rank is running
-	owed    int              // results of resuming commands that are outstanding
-	thread  int              // the thread that steps; 0: all just run
-	stopped int              // the thread that stopped first; 0: none yet
-	token   int64            // of the first command; it may fail after ^running
-	address bool             // the address of the stop is to be shown
-	back    bool             // it runs backwards
+	request     *request.Request // answered at ^running
+	started     bool             // gdb has resumed a thread: the rank is running
+	outstanding int              // number of results of resuming commands that gdb has not given yet
+	thread      int              // the thread that steps; 0: all just run
+	stopped     int              // the thread that stopped first; 0: none yet
+	token       int64            // of the first command; it may fail after ^running
+	address     bool             // the address of the stop is to be shown
+	back        bool             // it runs backwards
 
 	onward      int // number of steps that follow the return of a function; see stepOut
 	line        int // line of the call of that function
@@ -48,15 +48,15 @@ type run struct {
 	stale       bool // since then a thread has been created
 	next        time.Duration
 
-	lookAt, pause time.Duration  // next check of the process, and delay since the last
-	dead          bool           // the last check found the process dead
-	lastStopped   stoppedThreads // stopped threads that it found
-	stuck         forgotten      // see detachStuck
+	checkAt, checkDelay time.Duration  // time of the next check of the process, and delay since the last
+	dead                bool           // the last check found the process dead
+	lastStopped         stoppedThreads // stopped threads that it found
+	stuck               forgotten      // see detachStuck
 }
 
-// again is how long all threads may take to stop before gdb is asked for their states,
+// recheckWait is how long all threads may take to stop before gdb is asked for their states,
 // in case one was created meanwhile.
-const again = 500 * time.Millisecond
+const recheckWait = 500 * time.Millisecond
 
 // resumeAll resumes all threads. q may have been answered already.
 func (rn *runs) resumeAll(q *request.Request) {
@@ -93,7 +93,7 @@ func (rn *runs) resume(q *request.Request, others func(), command string, args .
 	rn.Record.limit = ""
 	rn.stops.within = within{}
 	rn.actions.countHits()
-	r := &run{request: q, owed: 1}
+	r := &run{request: q, outstanding: 1}
 	rn.run = r
 	k := rn.ask(q, func(a request.Answer) { rn.resumed(r, others, a) }, command, args...)
 	r.token = k.token
@@ -101,7 +101,7 @@ func (rn *runs) resume(q *request.Request, others func(), command string, args .
 
 // resumed processes the result of the first resuming command.
 func (rn *runs) resumed(r *run, others func(), a request.Answer) {
-	r.owed--
+	r.outstanding--
 	if rn.State.IsOver() {
 		return // it has ended meanwhile
 	}
@@ -113,7 +113,7 @@ func (rn *runs) resumed(r *run, others func(), a request.Answer) {
 			rn.State = backend.Running
 		}
 		if r.silent && len(rn.threads) > 0 { // it should have run on, and does not
-			t := rn.speaker(r)
+			t := rn.reportedThread(r)
 			rn.Event(protocol.KindNote, protocol.Note{Text: "the rank cannot run on: " + a.Results.Str("msg")})
 			rn.Event(protocol.KindStopped, rn.stops.stopBody(t, ""), rn.stops.stopColumns(t)...)
 		}
@@ -134,8 +134,8 @@ func (rn *runs) resumed(r *run, others func(), a request.Answer) {
 func (rn *runs) nowRunning(r *run, body any) {
 	r.started = true
 	rn.values.Printer.HasRun()
-	r.pause = firstLook
-	r.lookAt = rn.now + r.pause
+	r.checkDelay = firstCheck
+	r.checkAt = rn.now + r.checkDelay
 	for _, t := range rn.threads {
 		t.Stop = nil // it has been reported
 	}
@@ -160,9 +160,9 @@ func (rn *runs) others() {
 // continueThread resumes one thread. Its *running comes one line after ^running; until
 // then it must not be taken for stopped.
 func (rn *runs) continueThread(r *run, id int) {
-	r.owed++
+	r.outstanding++
 	rn.ask(r.request, func(a request.Answer) {
-		r.owed--
+		r.outstanding--
 		if t := rn.threads.Find(id); t != nil && a.Name == "running" {
 			t.Running = true
 		}
@@ -201,7 +201,7 @@ func (rn *runs) stopped(stop mi.Tuple) {
 		rn.continueThread(r, t.ID)
 		return
 	}
-	if p := rn.points.at(stop); p.goesOn() || rn.points.isPassed(p) {
+	if p := rn.points.at(stop); p.resumes() || rn.points.isPassed(p) {
 		rn.actions.passBy(r, t, p)
 		return
 	}
@@ -246,7 +246,7 @@ func (rn *runs) callOver(stop mi.Tuple) {
 		return
 	}
 	rn.ask(request.Internal("continue"), func(a request.Answer) {
-		if stop, stands := rn.recovery.standing(a.Results); stands {
+		if stop, stands := rn.recovery.unreportedStop(a.Results); stands {
 			rn.stopped(finished(stop))
 		}
 	}, "-list-thread-groups", rn.group)
@@ -261,11 +261,11 @@ func (rn *runs) settle() {
 	rn.attach.settleAttach()
 	rn.moves.settleMove()
 	r := rn.run
-	if r == nil || !r.started || r.owed > 0 || r.stopped == 0 || len(rn.threads) == 0 || r.stuck >= detached {
+	if r == nil || !r.started || r.outstanding > 0 || r.stopped == 0 || len(rn.threads) == 0 || r.stuck >= detached {
 		return // without threads it has ended, and gdb will report that next; while gdb detaches they go one by one
 	}
 	if !rn.threads.AnyRunning() {
-		rn.standsStill(r)
+		rn.allStopped(r)
 		return
 	}
 	if !r.interrupted || r.stale {
@@ -276,7 +276,7 @@ func (rn *runs) settle() {
 // stopRest tells all running threads to stop.
 func (rn *runs) stopRest(r *run) {
 	r.interrupted, r.stale = true, false
-	r.next = rn.now + again
+	r.next = rn.now + recheckWait
 	rn.Tell("interrupt", "-exec-interrupt", "--thread-group", rn.group)
 	rn.restoreSelection()
 }
@@ -323,13 +323,13 @@ func (rn *runs) adopt(info mi.Tuple) {
 	}
 }
 
-// standsStill handles the complete stop of a run.
-func (rn *runs) standsStill(r *run) {
+// allStopped handles the complete stop of a run.
+func (rn *runs) allStopped(r *run) {
 	rn.run = nil
-	t := rn.speaker(r)
+	t := rn.reportedThread(r)
 	rn.chosen = request.Selection{Thread: t.ID}
 	if t.Stop != nil { // otherwise it has not run, and our SIGCONT is still pending
-		rn.attach.giveBack()
+		rn.attach.restoreSIGCONT()
 	}
 	if rn.termination.detach != nil {
 		rn.termination.detachHalted(func() { rn.stops.reportStop(r, t) })
@@ -341,9 +341,9 @@ func (rn *runs) standsStill(r *run) {
 	rn.stops.reportStop(r, t)
 }
 
-// speaker returns the thread whose stop is reported: the first with a reason of its
+// reportedThread returns the thread whose stop is reported: the first with a reason of its
 // own, otherwise the selected one.
-func (rn *runs) speaker(r *run) *values.Thread {
+func (rn *runs) reportedThread(r *run) *values.Thread {
 	first := rn.threads.Find(r.stopped)
 	if first != nil && values.OwnReason(first.Stop) {
 		return first

@@ -33,8 +33,8 @@ func (g *resumeLog) receive(text string) {
 	}
 }
 
-// resumeComplained processes a line of gdb's log while the rank runs.
-func (rs *recovery) resumeComplained(text string) {
+// logWhileRunning processes a line of gdb's log while the rank runs.
+func (rs *recovery) logWhileRunning(text string) {
 	r := rs.run
 	if r == nil || r.stopped != 0 {
 		return
@@ -45,13 +45,13 @@ func (rs *recovery) resumeComplained(text string) {
 	}
 	r.log.asked = true
 	rs.ask(request.Internal(r.request.Name), func(a request.Answer) {
-		said := r.log.lines
+		logged := r.log.lines
 		r.log = resumeLog{}
 		if rs.run != r || r.stopped != 0 {
 			return
 		}
-		if stop, stands := rs.standing(a.Results); stands {
-			rs.halfWay(r, stop, said)
+		if stop, stands := rs.unreportedStop(a.Results); stands {
+			rs.halfWay(r, stop, logged)
 		}
 	}, "-list-thread-groups", rs.group)
 }
@@ -77,17 +77,17 @@ func (rs *recovery) resumeFailed(a mi.Record) {
 }
 
 // resumeLogged reports what gdb has logged before it gave up a resume.
-func (rs *recovery) resumeLogged(said []string) {
-	rs.GDB.messages.forget(said)
-	rs.Event(protocol.KindNote, protocol.Note{Text: rs.ownErrors(said)})
-	if rs.GDB.Shared() && slices.Contains(said, ownNotInserted) {
-		rs.forgetWay()
+func (rs *recovery) resumeLogged(logged []string) {
+	rs.GDB.messages.forget(logged)
+	rs.Event(protocol.KindNote, protocol.Note{Text: rs.ownErrors(logged)})
+	if rs.GDB.Shared() && slices.Contains(logged, ownNotInserted) {
+		rs.dropInternalPoints()
 	}
 }
 
 // halfWay processes the stop that gdb has not reported.
-func (rs *recovery) halfWay(r *run, stop mi.Tuple, said []string) {
-	rs.resumeLogged(said)
+func (rs *recovery) halfWay(r *run, stop mi.Tuple, logged []string) {
+	rs.resumeLogged(logged)
 	if isStep(r.request.Name) {
 		stop = stepped(stop)
 	} else {
@@ -96,26 +96,26 @@ func (rs *recovery) halfWay(r *run, stop mi.Tuple, said []string) {
 	rs.runs.stopped(stop)
 }
 
-// forgetWay makes gdb delete its internal breakpoints for the end of a resume that it
+// dropInternalPoints makes gdb delete its internal breakpoints for the end of a resume that it
 // has given up because it cannot insert them: until the thread is resumed they disturb
 // all ranks that share the gdb. A step of 0 lines begins as any resume does, and ends
 // at once (step_1 and prepare_one_step, infcmd.c).
-func (rs *recovery) forgetWay() {
+func (rs *recovery) dropInternalPoints() {
 	id := rs.run.thread
 	if id == 0 {
 		id = rs.chosen.Thread
 	}
 	thread := rs.GDBThread(id)
 	k := rs.ask(request.Internal("step"), nil, "-interpreter-exec", "--thread", thread, "console", "step 0")
-	k.still, k.Print = thread, true
+	k.ignoreStop, k.Print = thread, true
 }
 
 // ownNotInserted is gdb's error for an internal breakpoint that it cannot insert.
 const ownNotInserted = "Cannot insert breakpoint 0."
 
-// standing makes the missing *stopped from the answer to -list-thread-groups, for a
+// unreportedStop makes the missing *stopped from the answer to -list-thread-groups, for a
 // thread that is marked as running and has stopped; false if there is none.
-func (rs *recovery) standing(info mi.Tuple) (mi.Tuple, bool) {
+func (rs *recovery) unreportedStop(info mi.Tuple) (mi.Tuple, bool) {
 	list, _ := info.Get("threads")
 	for _, f := range list.Fields {
 		th := f.Value.Fields

@@ -15,7 +15,7 @@ import (
 // recording is the state of a rank that can run backwards.
 type recording struct {
 	Wanted bool   // the rank is to be recorded
-	over   bool   // gdb has been told to record; it is told once
+	asked  bool   // gdb has been told to record; it is told once
 	begun  bool   // gdb is recording
 	limit  string // what gdb could not record in the present run
 }
@@ -29,10 +29,10 @@ const (
 // beginRecord starts recording at the first stop: before, the loader runs, which takes
 // long and may use instructions that gdb cannot record.
 func (rn *runs) beginRecord() {
-	if !rn.Record.Wanted || rn.Record.over {
+	if !rn.Record.Wanted || rn.Record.asked {
 		return
 	}
-	rn.Record.over = true
+	rn.Record.asked = true
 	rn.ask(request.Internal("record"), func(a request.Answer) {
 		if a.Failed() {
 			rn.Event(protocol.KindNote, protocol.Note{Text: "this cannot be recorded, and not run backwards: " + a.Results.Str("msg")})
@@ -42,8 +42,8 @@ func (rn *runs) beginRecord() {
 
 // limits are gdb's messages for what it cannot record, with those of sdm.
 var limits = []struct {
-	gdb      *regexp.Regexp
-	Internal string
+	gdb  *regexp.Regexp
+	text string
 }{
 	{regexp.MustCompile(`^Process record does not support instruction (0x[0-9a-f]+)`), "the instruction $1"},
 	{regexp.MustCompile(`^Process record and replay target doesn't support syscall number 435\b`), "the start of a thread"},
@@ -58,7 +58,7 @@ func (rn *runs) receiveRecording(text string) {
 	}
 	for _, l := range limits {
 		if at := l.gdb.FindStringSubmatchIndex(text); at != nil {
-			rn.Record.limit = string(l.gdb.ExpandString(nil, l.Internal, text, at))
+			rn.Record.limit = string(l.gdb.ExpandString(nil, l.text, text, at))
 			return
 		}
 	}

@@ -27,7 +27,7 @@ func (se *settings) ownStandpoints(text string) string {
 		switch found := stoppedAt.FindStringSubmatch(line); {
 		case found != nil && se.points.claimed(found[1]):
 			own = true
-			line = strings.Replace(line, found[1], strconv.Itoa(se.points.ours(found[1])), 1)
+			line = strings.Replace(line, found[1], strconv.Itoa(se.points.numberOf(found[1])), 1)
 		case found != nil && se.GDB.Shared():
 			continue
 		case line == sinceDeleted && se.GDB.Shared():

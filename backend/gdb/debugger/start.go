@@ -19,7 +19,7 @@ type startPoint struct {
 	location string
 	result   *request.Answer        // nil: gdb has not answered yet
 	then     []func(request.Answer) // callbacks that wait for result
-	away     []*Machine             // have not reached it yet
+	pending  []*Machine             // have not reached it yet
 	resumed  map[*Machine]bool      // have passed it, and must not stop there again
 }
 
@@ -31,7 +31,7 @@ func (att *attachment) breakAtStart(q *request.Request, location string, then fu
 		return
 	}
 	p := att.GDB.startAt(location)
-	p.away = append(p.away, att.Machine)
+	p.pending = append(p.pending, att.Machine)
 	switch {
 	case p.result != nil:
 		then(*p.result)
@@ -83,14 +83,14 @@ func (d *Debugger) startPointOf(stop mi.Tuple) *startPoint {
 // arrived records that the rank has reached its first stop or never will. The last rank
 // deletes the breakpoint.
 func (att *attachment) arrived() {
-	att.away = ""
+	att.firstStop = ""
 	for i, p := range att.GDB.start {
-		at := slices.Index(p.away, att.Machine)
+		at := slices.Index(p.pending, att.Machine)
 		if at < 0 {
 			continue
 		}
-		p.away = slices.Delete(p.away, at, at+1)
-		if len(p.away) > 0 || p.result == nil {
+		p.pending = slices.Delete(p.pending, at, at+1)
+		if len(p.pending) > 0 || p.result == nil {
 			return
 		}
 		att.GDB.start = slices.Delete(att.GDB.start, i, i+1)
@@ -105,7 +105,7 @@ func (att *attachment) arrived() {
 // ranks have not reached yet.
 func (att *attachment) leaveStart() {
 	for _, p := range att.GDB.start {
-		if p.result == nil || p.result.Failed() || p.resumed[att.Machine] || slices.Contains(p.away, att.Machine) {
+		if p.result == nil || p.result.Failed() || p.resumed[att.Machine] || slices.Contains(p.pending, att.Machine) {
 			continue
 		}
 		p.resumed[att.Machine] = true

@@ -12,29 +12,28 @@ import (
 	"sdm/protocol"
 )
 
-// startup is what is known of a program that was started as gdb, until it has written
-// GDB/MI.
+// startup is the state of a program that was started as gdb, until it has written GDB/MI.
 type startup struct {
 	name   string        // of the program; "" means gdb
 	at     time.Duration // when it was started; 0: not yet
 	last   bool          // no other will be started in its place
 	bound  bound
 	Speaks bool
-	// the first line that is not GDB/MI: output of a wrapper or another program
-	strange string
-	gaveUp  time.Duration // how long it was waited for; 0: not given up
+	// otherLine is the first line that is not GDB/MI: output of a wrapper or another program.
+	otherLine string
+	gaveUp    time.Duration // how long it was waited for; 0: not given up
 }
 
 // How long a program may take until it writes GDB/MI: one that writes something else,
 // and one that writes nothing. A gdb takes 60 ms, on a node with 64 of them 3 s, from a
 // slow file server more.
 const (
-	strangeWait = 20 * time.Second
-	silentWait  = 2 * time.Minute
+	otherWait  = 20 * time.Second
+	silentWait = 2 * time.Minute
 )
 
-// mostStrange bounds the strange line, in bytes.
-const mostStrange = 80
+// maxOtherLine bounds the kept part of that line, in bytes.
+const maxOtherLine = 80
 
 // Started starts the wait for the first line of a program that was started now.
 func (d *Debugger) Started(name string, now time.Duration) {
@@ -47,25 +46,25 @@ func (b *startup) receive(r mi.Record) {
 	switch {
 	case r.Class != mi.Other:
 		b.Speaks = true
-	case b.strange == "" && !b.Speaks:
-		b.strange = strings.ToValidUTF8(strings.TrimSpace(r.Text[:min(len(r.Text), mostStrange)]), "?")
+	case b.otherLine == "" && !b.Speaks:
+		b.otherLine = strings.ToValidUTF8(strings.TrimSpace(r.Text[:min(len(r.Text), maxOtherLine)]), "?")
 	}
 }
 
-// deadline returns when the program is given up; 0: never.
+// deadline returns the time at which the program is given up; 0: never.
 func (b *startup) deadline() time.Duration {
 	switch {
 	case b.at == 0 || b.Speaks || b.gaveUp != 0:
 		return 0
-	case b.strange != "":
-		return min(b.at+strangeWait, b.bound.silence(b.last))
+	case b.otherLine != "":
+		return min(b.at+otherWait, b.bound.silentUntil(b.last))
 	}
-	return b.bound.silence(b.last)
+	return b.bound.silentUntil(b.last)
 }
 
 // wasSilent reports whether it was given up because it has written nothing: another one
 // may be tried.
-func (b *startup) wasSilent() bool { return b.bound.isSet() && b.gaveUp != 0 && b.strange == "" }
+func (b *startup) wasSilent() bool { return b.bound.isSet() && b.gaveUp != 0 && b.otherLine == "" }
 
 // tick reports whether it is to be given up now.
 func (b *startup) tick(now time.Duration) bool {
@@ -89,11 +88,11 @@ func (b *startup) refusal(cause string) *protocol.Fault {
 	}
 	f := &protocol.Fault{Kind: protocol.FaultEngine, Hint: "give one with --gdb PATH"}
 	switch {
-	case b.gaveUp != 0 && b.strange == "":
+	case b.gaveUp != 0 && b.otherLine == "":
 		f.Message = fmt.Sprintf("%s has said nothing in %s", name, rounded(b.gaveUp))
 		f.Hint = "try it by hand: " + name + " --version"
 	case b.gaveUp != 0:
-		f.Message = fmt.Sprintf("%s is no gdb: it says %q", name, b.strange)
+		f.Message = fmt.Sprintf("%s is no gdb: it says %q", name, b.otherLine)
 	case strings.Contains(cause, "Interpreter `mi") && strings.Contains(cause, "unrecognized"):
 		f.Message = name + " is older than gdb 9, or was built without GDB/MI"
 		f.Hint = "give a newer one with --gdb PATH"

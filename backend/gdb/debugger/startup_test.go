@@ -18,8 +18,8 @@ func TestBirth(t *testing.T) {
 		want       string
 	}{
 		{"nothing", "", silentWait, "./g has said nothing in 2m0s (try it by hand: ./g --version)"},
-		{"something else", "hello\tworld", strangeWait, `./g is no gdb: it says "hello\tworld" (give one with --gdb PATH)`},
-		{"not text", strings.Repeat("\xff", 200), strangeWait, `./g is no gdb: it says "?" (give one with --gdb PATH)`},
+		{"something else", "hello\tworld", otherWait, `./g is no gdb: it says "hello\tworld" (give one with --gdb PATH)`},
+		{"not text", strings.Repeat("\xff", 200), otherWait, `./g is no gdb: it says "?" (give one with --gdb PATH)`},
 		{"a gdb", "(gdb)", 0, ""},
 		{"a gdb behind a wrapper", "loading\n^done", 0, ""},
 	} {

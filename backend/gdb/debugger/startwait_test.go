@@ -61,10 +61,10 @@ func TestSilentGDBIsReplaced(t *testing.T) {
 // first has used it up.
 func TestSecondGDBHasSomeTime(t *testing.T) {
 	b := LimitOf(0, 8*time.Second).begin(7*time.Second, true)
-	if at, lasted := b.silence(true), b.since(9*time.Second); at != 10*time.Second || lasted != 9*time.Second {
+	if at, lasted := b.silentUntil(true), b.since(9*time.Second); at != 10*time.Second || lasted != 9*time.Second {
 		t.Errorf("it is given up at %v, and says that this has lasted %v at 9s", at, lasted)
 	}
-	if at := LimitOf(0, 2*time.Second).begin(1900*time.Millisecond, true).silence(true); at != 2900*time.Millisecond {
+	if at := LimitOf(0, 2*time.Second).begin(1900*time.Millisecond, true).silentUntil(true); at != 2900*time.Millisecond {
 		t.Errorf("of a wait of 2s: it is given up at %v", at)
 	}
 }

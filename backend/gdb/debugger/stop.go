@@ -35,20 +35,20 @@ func (st *stops) stopBody(t *values.Thread, reason string) protocol.Stop {
 // how many stopped for the same reason in the same place, and the reasons of the
 // others, each once. The number depends on timing and differs between ranks that do the
 // same, so it is in a column.
-func (st *stops) furtherStops(t *values.Thread) (alike int, reasons []string) {
+func (st *stops) furtherStops(t *values.Thread) (same int, reasons []string) {
 	own := st.otherText(t.Stop)
 	for _, o := range st.threads {
 		if o == t || !values.OwnReason(o.Stop) {
 			continue
 		}
 		if text := st.otherText(o.Stop); text == own {
-			alike++
+			same++
 		} else {
 			reasons = append(reasons, text)
 		}
 	}
 	slices.Sort(reasons)
-	return alike, slices.Compact(reasons)
+	return same, slices.Compact(reasons)
 }
 
 // reasonOf translates a stop record (GDB manual, GDB/MI Async Records).
@@ -56,7 +56,7 @@ func (st *stops) reasonOf(stop mi.Tuple) protocol.Stop {
 	s := protocol.Stop{Reason: stop.Str("reason")}
 	s.Detail = eventOf(stop)
 	if n := stoppedBy(stop); n != "" {
-		s.Breakpoint = st.points.ours(n)
+		s.Breakpoint = st.points.numberOf(n)
 	}
 	switch {
 	case !values.OwnReason(stop):
@@ -75,17 +75,17 @@ func (st *stops) reasonOf(stop mi.Tuple) protocol.Stop {
 	case s.Reason == "function-finished":
 		_, s.Returned = stop.Get("return-value")
 	}
-	for _, w := range triggeredBeside(stop) {
-		s.Triggered = append(s.Triggered, protocol.Trigger{Reason: w.Str("reason"), Breakpoint: st.points.ours(stoppedBy(w))})
+	for _, w := range otherTriggers(stop) {
+		s.Triggered = append(s.Triggered, protocol.Trigger{Reason: w.Str("reason"), Breakpoint: st.points.numberOf(stoppedBy(w))})
 	}
 	return s
 }
 
-// stopColumns returns what may differ between ranks that stopped alike.
+// stopColumns returns what may differ between ranks that stopped for the same reason in the same place.
 func (st *stops) stopColumns(t *values.Thread) []column.Column {
 	c := values.ColumnsOf(st.Target.Rank, 0)
-	alike, _ := st.furtherStops(t)
-	c.Add("others", strconv.Itoa(alike)) // always: groups merge only if they have the same columns
+	same, _ := st.furtherStops(t)
+	c.Add("others", strconv.Itoa(same)) // always: groups merge only if they have the same columns
 	c.Add("thread", strconv.Itoa(t.ID))
 	if f, ok := values.FrameIn(t.Stop); ok {
 		c.Frame("", f)
@@ -97,7 +97,7 @@ func (st *stops) stopColumns(t *values.Thread) []column.Column {
 		c.Add("value", v.Str)
 	}
 	watched(c, "", t.Stop)
-	for i, w := range triggeredBeside(t.Stop) {
+	for i, w := range otherTriggers(t.Stop) {
 		watched(c, "triggered."+strconv.Itoa(i)+".", w)
 	}
 	if pid := t.Stop.Str("newpid"); pid != "" {

@@ -1,4 +1,4 @@
-// The way of a stop: what gdb is asked before a stop is reported, in order.
+// The stages of a stop: what gdb is asked for before the stop is reported, in order.
 
 package debugger
 
@@ -21,13 +21,13 @@ type stopReport struct {
 	thread *values.Thread
 	reason string // replaces that of gdb; "": it does not
 	// brief reports where the rank is, without breakpoints and displays.
-	brief   bool
-	address bool            // with the address of the place, even if it has a line
-	caller  *protocol.Frame // the frame of the program that has called the library; nil: none
-	called  string          // … and the function of the library
-	shown   []protocol.Display
-	values  []string // of shown
-	spoken  spoken   // by commands of breakpoints
+	brief        bool
+	address      bool            // with the address of the place, even if it has a line
+	caller       *protocol.Frame // the frame of the program that has called the library; nil: none
+	called       string          // … and the function of the library
+	shown        []protocol.Display
+	values       []string     // of shown
+	actionOutput actionOutput // by commands of breakpoints
 }
 
 // stopStage asks gdb for a part of a report. It calls next once, at once or when gdb has answered.
@@ -44,7 +44,7 @@ func stopStages() []stopStage {
 	}
 }
 
-// placeStages are the stages of a stop that tells where a rank is.
+// placeStages are the stages of a report of where a rank is.
 func placeStages() []stopStage {
 	return []stopStage{(*stops).nameFrame, (*stops).findCaller}
 }
@@ -52,7 +52,7 @@ func placeStages() []stopStage {
 // reportStop reports the stop that a resume has ended with.
 func (st *stops) reportStop(r *run, t *values.Thread) {
 	st.runs.beginRecord()
-	if first := st.attach.away != ""; first {
+	if first := st.attach.firstStop != ""; first {
 		st.abort.watchAbort()
 	}
 	if st.abort.atAbort(t.Stop) {
@@ -80,7 +80,7 @@ func (st *stops) readFrames(s *stopReport, next func()) { st.Symbols.named(s.thr
 
 func (st *stops) nameFrame(s *stopReport, next func()) { st.values.Frames.NameFrame(s.thread, next) }
 
-func (st *stops) locatePoint(s *stopReport, next func()) { st.breaks.placed(s.thread, next) }
+func (st *stops) locatePoint(s *stopReport, next func()) { st.breaks.withLocation(s.thread, next) }
 
 func (st *stops) findCaller(s *stopReport, next func()) {
 	if s.brief && values.Crashed(s.thread.Stop) == "" {
@@ -94,8 +94,8 @@ func (st *stops) findCaller(s *stopReport, next func()) {
 }
 
 func (st *stops) showDisplays(s *stopReport, next func()) {
-	st.withDisplays(s.thread, func(shown []protocol.Display, values []string, spoken spoken) {
-		s.shown, s.values, s.spoken = shown, values, spoken
+	st.withDisplays(s.thread, func(shown []protocol.Display, values []string, actionOutput actionOutput) {
+		s.shown, s.values, s.actionOutput = shown, values, actionOutput
 		next()
 	})
 }
@@ -121,13 +121,13 @@ func (st *stops) emitStop(s *stopReport) {
 			st.recovery.forget(w.Breakpoint)
 		}
 	}
-	body.Displays, body.Commands = s.shown, s.spoken.lines
+	body.Displays, body.Commands = s.shown, s.actionOutput.lines
 	c := values.ColumnsWith(st.Target.Rank, st.stopColumns(t))
 	if f, ok := values.FrameIn(t.Stop); ok && s.address && f.Line != 0 {
 		c.Add("addr", f.Addr)
 	}
 	c.Displays(s.shown, s.values)
-	outputs(c, s.spoken)
+	outputs(c, s.actionOutput)
 	st.Event(protocol.KindStopped, body, c.Sorted()...)
 }
 
@@ -139,5 +139,5 @@ func (st *stops) addPoints(body *protocol.Stop, t *values.Thread) {
 		body.Then = append(body.Then, p.then()...)
 	}
 	silent := len(reached) > 0 && !slices.ContainsFunc(reached, func(p *point) bool { return !p.silent() })
-	body.Silent = st.attach.away == "" && silent
+	body.Silent = st.attach.firstStop == "" && silent
 }

@@ -9,8 +9,8 @@ import (
 	"sdm/protocol"
 )
 
-// Successor returns a machine with what a panic cannot have damaged: the target, the
-// reported state, and the open requests.
+// Successor returns a new machine for the target, with the reported state and the open requests of this
+// one, which are valid after a panic.
 func (m *Machine) Successor() *Machine {
 	h := NewMachine(m.Target, m.Host)
 	h.values.Frames.OmitAdviceOf(&m.values.Frames)

@@ -88,7 +88,7 @@ func (sy *symbols) tellReading(on bool) {
 	sy.told = on
 }
 
-// readingDue returns when the user is to be told that it takes long; 0: never.
+// readingDue returns the time at which the user is told that it takes long; 0: never.
 func (sy *symbols) readingDue() time.Duration {
 	if sy.pending == 0 || sy.told {
 		return 0

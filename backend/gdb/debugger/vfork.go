@@ -22,6 +22,7 @@ func eventWord(event string) string {
 	return word
 }
 
+// Catches reports whether a command is catch for an event, such as "vfork".
 func Catches(c protocol.Command, event string) bool {
 	return c.Name == "catch" && eventWord(c.Args.Event) == event
 }
@@ -45,12 +46,12 @@ func (wc *watchCommands) vforkable(q *request.Request, then func()) {
 		case hangs && q.Replayed:
 			wc.Fail(q, &protocol.Fault{Kind: protocol.FaultUsage, Message: "this gdb cannot resume a rank that it stops at a vfork", Hint: "catch vfork where the rank stands gives it one that can"})
 		case hangs:
-			wc.moves.aloneFor(q, "catch vfork (it is interrupted by SIGINT)")
+			wc.moves.useOwnGDB(q, "catch vfork (it is interrupted by SIGINT)")
 			if wc.moves.moving != nil {
 				wc.moves.moving.allStop = true
 			}
 		case wc.GDB.Shared() && !q.Replayed:
-			wc.moves.aloneFor(q, "catch vfork")
+			wc.moves.useOwnGDB(q, "catch vfork")
 		default:
 			then()
 		}

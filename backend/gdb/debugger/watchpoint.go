@@ -77,7 +77,7 @@ func (wc *watchCommands) readable(q *request.Request, word string, then func()) 
 		then()
 		return
 	}
-	alone := func() { wc.moves.aloneFor(q, "reads that may not be watched") }
+	alone := func() { wc.moves.useOwnGDB(q, "reads that may not be watched") }
 	wc.ask(q, func(a request.Answer) {
 		switch {
 		case a.Failed() && notInMemory.MatchString(a.Results.Str("msg")):
@@ -144,7 +144,7 @@ func (wc *watchCommands) setCatch(q *request.Request) {
 	case word == "syscall" && wc.GDB.Shared() && !q.Replayed:
 		// gdb 13.1 decides by the selected program whether another one stops at system
 		// calls.
-		wc.moves.aloneFor(q, "catch syscall")
+		wc.moves.useOwnGDB(q, "catch syscall")
 	default:
 		wc.catch(q)
 	}

@@ -18,6 +18,7 @@ var wrappers = []string{
 	"env", "nice", "ionice", "chrt", "nohup", "setsid", "setarch", "stdbuf", "taskset", "numactl", "hwloc-bind", "prlimit",
 }
 
+// IsWrapper reports whether a program, given by its path, is a shell or a known wrapper.
 func IsWrapper(program string) bool {
 	return protocol.IsShell(program) || slices.Contains(wrappers, path.Base(program))
 }
@@ -73,7 +74,7 @@ func (att *attachment) foundProgram(t *values.Thread) bool {
 	}
 	att.seeks = false
 	att.Tell("delete", "-break-delete", att.exec)
-	att.replay(att.before(), func() { att.leave(q, t) })
+	att.replay(att.before(), func() { att.goToFirstStop(q, t) })
 	return true
 }
 

@@ -21,8 +21,8 @@ var refusedSettings = []struct {
 	{regexp.MustCompile(`^p(?:r|ri|rin|rint)? frame-info [^a]`), "where ranks stand is told in one form, in which equal places are one line", "set print frame-arguments, entry-values and the like are obeyed"},
 }
 
-// cannotBe answers a line that is refused, or that a shared gdb cannot execute.
-func (se *settings) cannotBe(q *request.Request, line string) bool {
+// refuses answers a line that is refused, or that a shared gdb cannot execute; false: it is neither.
+func (se *settings) refuses(q *request.Request, line string) bool {
 	words := strings.Fields(line)
 	if len(words) > 1 && (words[0] == "catch" || words[0] == "tcatch") && words[1] == "vfork" && !se.Target.AllStop {
 		se.Fail(q, &protocol.Fault{Kind: protocol.FaultUsage, Message: "catch vfork is not handed to gdb", Hint: "without gdb in front it gives the rank a gdb that can resume it"})
@@ -33,7 +33,7 @@ func (se *settings) cannotBe(q *request.Request, line string) bool {
 	}
 	setting := strings.Join(words[1:], " ")
 	if se.GDB.Shared() && setting == "follow-fork-mode child" {
-		se.moves.aloneFor(q, strconv.Quote(line))
+		se.moves.useOwnGDB(q, strconv.Quote(line))
 		return true
 	}
 	for _, s := range refusedSettings {

@@ -14,24 +14,24 @@ import (
 // not stop.
 type tally struct{ hits, ignore int }
 
-// together reports whether a breakpoint that resumes threads (a log, commands that end
+// anyShared reports whether a breakpoint that resumes threads (a log, commands that end
 // in continue) is at the same place as another. Then gdb's hit counts before and after
 // a run tell which of them were hit.
-func (b *breakpoints) together() bool {
-	return slices.ContainsFunc(b.list, func(p *point) bool { return p.goesOn() && !p.missed && len(b.beside(p)) > 0 })
+func (b *breakpoints) anyShared() bool {
+	return slices.ContainsFunc(b.list, func(p *point) bool { return p.resumes() && !p.unlisted && len(b.atSamePlace(p)) > 0 })
 }
 
 // isPassed reports whether a breakpoint at the place of p resumes threads.
 func (b *breakpoints) isPassed(p *point) bool {
-	return p != nil && slices.ContainsFunc(b.list, (*point).goesOn) && slices.ContainsFunc(b.beside(p), (*point).goesOn)
+	return p != nil && slices.ContainsFunc(b.list, (*point).resumes) && slices.ContainsFunc(b.atSamePlace(p), (*point).resumes)
 }
 
-// beside returns the other breakpoints at a place of p.
-func (b *breakpoints) beside(p *point) []*point {
+// atSamePlace returns the other breakpoints at a place of p.
+func (b *breakpoints) atSamePlace(p *point) []*point {
 	var all []*point
 	for _, o := range b.list {
 		shares := func(addr string) bool { return slices.Contains(p.places, addr) }
-		if o != p && !o.missed && slices.ContainsFunc(o.places, shares) {
+		if o != p && !o.unlisted && slices.ContainsFunc(o.places, shares) {
 			all = append(all, o)
 		}
 	}
@@ -40,28 +40,28 @@ func (b *breakpoints) beside(p *point) []*point {
 
 // countHits records gdb's counts before the rank runs.
 func (ac *actions) countHits() {
-	if ac.points.together() {
+	if ac.points.anyShared() {
 		ac.ask(request.Internal("info breakpoints"), func(a request.Answer) { ac.points.newHits(a.Results, "") }, "-break-list")
 	}
 }
 
-// hitTogether returns all breakpoints that a thread has hit with the one that gdb
+// hitPoints returns all breakpoints that a thread has hit with the one that gdb
 // reports: those that resume it, and the first that does not, or nil.
-func (ac *actions) hitTogether(t *values.Thread, told *point, then func(passed []*point, stays *point)) {
+func (ac *actions) hitPoints(t *values.Thread, told *point, then func(passed []*point, stays *point)) {
 	ac.ask(request.Internal("info breakpoints"), func(a request.Answer) {
 		var passed []*point
 		var stays *point
 		for _, p := range ac.points.newHits(a.Results, t.Stop.Path("frame", "addr").Str) {
 			switch {
-			case p.goesOn():
+			case p.resumes():
 				passed = append(passed, p)
 			case stays == nil:
 				stays = p
 			}
 		}
-		if !slices.Contains(passed, told) && told.goesOn() {
+		if !slices.Contains(passed, told) && told.resumes() {
 			passed = append(passed, told)
-		} else if stays == nil && !told.goesOn() {
+		} else if stays == nil && !told.resumes() {
 			stays = told
 		}
 		then(passed, stays)
@@ -80,10 +80,10 @@ func (b *breakpoints) newHits(table mi.Tuple, addr string) (hit []*point) {
 	}
 	for _, p := range b.list {
 		c, there := now[p.gdb]
-		if !p.missed && slices.Contains(p.places, addr) && (!there || c.hits-p.counted.hits > p.counted.ignore) {
+		if !p.unlisted && slices.Contains(p.places, addr) && (!there || c.hits-p.counted.hits > p.counted.ignore) {
 			hit = append(hit, p)
 		}
-		p.counted, p.missed = c, p.missed || !there
+		p.counted, p.unlisted = c, p.unlisted || !there
 	}
 	return hit
 }
@@ -92,7 +92,7 @@ func (b *breakpoints) newHits(table mi.Tuple, addr string) (hit []*point) {
 func (p *point) stopOf(stop mi.Tuple) mi.Tuple {
 	disposition := "keep"
 	switch {
-	case p.missed:
+	case p.unlisted:
 		disposition = "del"
 	case p.left > 0:
 		disposition = "dis"

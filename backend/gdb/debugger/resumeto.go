@@ -42,7 +42,7 @@ func (rn *runs) resumeTo(q *request.Request, word string) {
 			return
 		}
 		rn.onlyPlace(q, location, func(location string) { rn.resumeByLine(q, word+" "+location+" ") }, func() {
-			rn.moves.aloneFor(q, word+" with several places")
+			rn.moves.useOwnGDB(q, word+" with several places")
 		})
 	})
 }
@@ -73,9 +73,9 @@ func (rn *runs) onlyPlace(q *request.Request, location string, then func(locatio
 	})
 }
 
-// goOnWithSignal executes signal, for the selected thread. "0" drops the signal with
+// continueWithSignal executes signal, for the selected thread. "0" drops the signal with
 // which the rank has stopped.
-func (rn *runs) goOnWithSignal(q *request.Request) {
+func (rn *runs) continueWithSignal(q *request.Request) {
 	if !isSignal(q.Args.Signal) {
 		rn.Fail(q, notASignal(q.Args.Signal))
 		return

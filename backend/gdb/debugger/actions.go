@@ -17,36 +17,36 @@ import (
 // actions executes what is to be done at a breakpoint.
 type actions struct{ *Machine }
 
-// goesOn reports whether a thread that stopped at the breakpoint resumes after its
+// resumes reports whether a thread that stopped at the breakpoint resumes after its
 // actions.
-func (p *point) goesOn() bool {
+func (p *point) resumes() bool {
 	return p != nil && (p.exprs != nil || len(p.lines) > 0 && len(p.then()) == 0 && isContinue(p.lines[len(p.lines)-1]))
 }
 
 // then returns the lines that the front end executes.
 func (p *point) then() []string { return p.lines[protocol.FrontEndLine(p.lines):] }
 
-// spoken is the output of a breakpoint: lines, and their texts.
-type spoken struct{ lines, texts []string }
+// actionOutput is the output of a breakpoint: lines, and their texts.
+type actionOutput struct{ lines, texts []string }
 
 // passBy handles a thread that has come to a log, to commands that end in continue, or
 // to a breakpoint at the same place as one of these. Other threads run on meanwhile.
 // The thread stays stopped if the rank is being stopped, or if the thread steps: gdb
 // has forgotten where the step was to end.
 func (ac *actions) passBy(r *run, t *values.Thread, p *point) {
-	r.owed++ // nothing is decided before the thread resumes
+	r.outstanding++ // nothing is decided before the thread resumes
 	var passed []*point
 	for _, w := range ac.points.reached(t.Stop) {
-		if w != p && w.goesOn() {
+		if w != p && w.resumes() {
 			passed = append(passed, w)
 		}
 	}
 	stays := ac.points.staysFor(t.Stop)
-	if len(ac.points.beside(p)) == 0 {
+	if len(ac.points.atSamePlace(p)) == 0 {
 		ac.passAll(r, t, append(passed, p), stays)
 		return
 	}
-	ac.hitTogether(t, p, func(those []*point, at *point) {
+	ac.hitPoints(t, p, func(those []*point, at *point) {
 		if at != nil {
 			stays = at.stopOf(t.Stop)
 		}
@@ -58,13 +58,13 @@ func (ac *actions) passBy(r *run, t *values.Thread, p *point) {
 // thread, unless stays is a stop at which it remains.
 func (ac *actions) passAll(r *run, t *values.Thread, passed []*point, stays mi.Tuple) {
 	if len(passed) > 0 {
-		ac.speakAt(passed[0], t, func(s spoken) {
+		ac.runActions(passed[0], t, func(s actionOutput) {
 			ac.logged(passed[0], t, s)
 			ac.passAll(r, t, passed[1:], stays)
 		})
 		return
 	}
-	r.owed--
+	r.outstanding--
 	switch {
 	case ac.run != r || ac.State.IsOver():
 	case stays != nil:
@@ -109,7 +109,7 @@ func withReason(stop mi.Tuple, reason string) mi.Tuple {
 func stepped(stop mi.Tuple) mi.Tuple { return withReason(stop, "end-stepping-range") }
 
 // logged reports the output of a breakpoint while the rank runs on.
-func (ac *actions) logged(p *point, t *values.Thread, s spoken) {
+func (ac *actions) logged(p *point, t *values.Thread, s actionOutput) {
 	body := protocol.Logged{Breakpoint: p.number}
 	if f, ok := values.FrameIn(t.Stop); ok {
 		f.Args, f.Level = nil, 0
@@ -131,7 +131,7 @@ func (ac *actions) logged(p *point, t *values.Thread, s spoken) {
 	ac.Event(protocol.KindLogged, body, c.Sorted()...)
 }
 
-func outputs(c *values.Columns, s spoken) {
+func outputs(c *values.Columns, s actionOutput) {
 	for i, text := range s.texts {
 		c.Add("output."+strconv.Itoa(i), text)
 	}
@@ -139,10 +139,10 @@ func outputs(c *values.Columns, s spoken) {
 
 func (p *point) silent() bool { return len(p.lines) > 0 && p.lines[0] == "silent" }
 
-// speakAt evaluates the expressions of a log, or executes commands, in the innermost
+// runActions evaluates the expressions of a log, or executes commands, in the innermost
 // frame of a stopped thread.
-func (ac *actions) speakAt(p *point, t *values.Thread, then func(spoken)) {
-	var s spoken
+func (ac *actions) runActions(p *point, t *values.Thread, then func(actionOutput)) {
+	var s actionOutput
 	lines := p.exprs
 	if p.exprs == nil {
 		for _, line := range p.lines[:protocol.FrontEndLine(p.lines)] {

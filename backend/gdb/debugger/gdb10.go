@@ -10,26 +10,26 @@ package debugger
 // is version 10, and to stop when all its ranks are attached. (Seen: every attach of
 // gdb 10.1; none of 13.1 and 16.3.)
 const (
-	Verbose = `eval "set debug infrun %d", $_gdb_major == 10`
-	quiet   = "set debug infrun 0"
+	DebugOnGDB10 = `eval "set debug infrun %d", $_gdb_major == 10`
+	debugOff     = "set debug infrun 0"
 )
 
 // beginAttach precedes an attach.
 func (d *Debugger) beginAttach(m *Machine) {
-	if d.Old && !d.Loud {
-		d.Loud = true
-		m.Tell("attach", console, Verbose)
+	if d.Old && !d.DebugOutput {
+		d.DebugOutput = true
+		m.Tell("attach", console, DebugOnGDB10)
 	}
 }
 
-// tenWarning is about what has no workaround: gdb 10 does not stop a running rank to
+// gdb10Warning is about what has no workaround: gdb 10 does not stop a running rank to
 // insert or remove breakpoints.
-const tenWarning = "this gdb is version 10: it cannot change breakpoints in a rank that runs, and may hurt one that it lets go while it runs: " +
+const gdb10Warning = "this gdb is version 10: it cannot change breakpoints in a rank that runs, and may hurt one that it lets go while it runs: " +
 	"interrupt ranks before break, delete, detach and quit (or give a newer gdb with --gdb PATH)"
 
 // endAttach follows an attach; others may be under way.
 func (d *Debugger) endAttach(m *Machine) {
-	if !d.Loud || d.Gone {
+	if !d.DebugOutput || d.Gone {
 		return
 	}
 	for _, o := range d.Machines {
@@ -37,6 +37,6 @@ func (d *Debugger) endAttach(m *Machine) {
 			return
 		}
 	}
-	d.Loud = false
-	m.Tell("attach", console, quiet)
+	d.DebugOutput = false
+	m.Tell("attach", console, debugOff)
 }

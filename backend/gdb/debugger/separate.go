@@ -28,8 +28,8 @@ var sharedLines = []string{
 // frameFunction matches "frame function", at which a shared gdb 13.1 resumes the ranks.
 var frameFunction = regexp.MustCompile(`^f(rame|ram|ra|r)?\s+fun`)
 
-// disturbs hands the rank over to a gdb of its own if a line would change the other
-// ranks of a shared gdb.
+// disturbs reports whether a line would change the other ranks of a shared gdb. Then the rank
+// gets a gdb of its own, which executes the request.
 func (mv *moves) disturbs(q *request.Request, line string) bool {
 	if !mv.GDB.Shared() {
 		return false
@@ -38,7 +38,7 @@ func (mv *moves) disturbs(q *request.Request, line string) bool {
 	if !slices.Contains(sharedLines, word) && !frameFunction.MatchString(line) && !(protocol.IsSetting(line) && mv.isForSome(q)) {
 		return false
 	}
-	mv.aloneFor(q, strconv.Quote(line))
+	mv.useOwnGDB(q, strconv.Quote(line))
 	return true
 }
 
@@ -100,6 +100,7 @@ func (mv *moves) ownVariables(text string) string {
 	}
 }
 
+// VariableSuffix returns the suffix of the names of convenience variables that only this rank uses.
 func (m *Machine) VariableSuffix() string { return fmt.Sprintf("_of_rank_%d", m.Target.Rank) }
 
 // askRegisters asks for the names of registers, once for each shared gdb.
