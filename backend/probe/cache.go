@@ -148,7 +148,7 @@ func (s *shared) at(m *image.Module, pid int, addr uint64) []image.Place {
 		if len(places) == 0 {
 			name := s.stubName(m, pid, addr)
 			if name == "" {
-				name = symbol.Readable(s.symbols.Name(addr))
+				name = symbol.Readable(s.nameOf(m, pid, addr))
 			}
 			if name != "" {
 				places = []image.Place{{Function: name}}

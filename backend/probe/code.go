@@ -22,6 +22,9 @@ const mostFunctions = 1000
 // a second of hostile code. The next sample goes on.
 const mostDerived = 500_000
 
+// mostNamed bounds the instructions that are executed for one name.
+const mostNamed = 20_000
+
 // Function implements unwind.Code. What a symbol without a size names is certain only if the code leads
 // from there to the address. A part of a function that the compiler has moved away (f.cold) is entered by
 // the function.
@@ -82,6 +85,19 @@ func (s *shared) derive(m *image.Module, pid int, entry uint64, left *int) *deri
 	}
 	s.functions[entry] = f
 	return f
+}
+
+// nameOf returns the symbol of the function at an address of the file; "": none is known. What follows a symbol
+// without a size, and is not reached from there, has another name.
+func (s *shared) nameOf(m *image.Module, pid int, addr uint64) string {
+	f, ok := s.symbols.Function(addr)
+	if ok && f.Size == 0 && hold.Machine.PC == unwind.AMD64.PC {
+		left := mostNamed
+		if x := s.derive(m, pid, f.First, &left); x != nil && x.Whole && !x.Reaches(addr) {
+			return ""
+		}
+	}
+	return f.Name
 }
 
 // code is the code of an image, in which a function begins at entry. It implements dataflow.Image.

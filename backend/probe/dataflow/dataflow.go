@@ -82,16 +82,17 @@ func (s *Site) Passed(n int) (v *Value, slot Slot, onStack bool) {
 // analysis is the analysis of one function.
 type analysis struct {
 	pool
-	image   Image
-	first   uint64
-	extents []extent
-	code    map[uint64]*amd64.Inst
-	blocks  map[uint64]*block
-	jumps   map[uint64][]uint64 // targets of jumps through tables; none: not understood
-	leaves  map[uint64]bool     // indirect jumps that leave the function, as calls at its end
-	escaped escapes
-	left    *int // instructions that may be executed
-	partial bool // ways that are not understood are left out
+	image       Image
+	first       uint64
+	extents     []extent
+	code        map[uint64]*amd64.Inst
+	blocks      map[uint64]*block
+	jumps       map[uint64][]uint64 // targets of jumps through tables; none: not understood
+	leaves      map[uint64]bool     // indirect jumps that leave the function, as calls at its end
+	escaped     escapes
+	left        *int // instructions that may be executed
+	partial     bool // ways that are not understood are left out
+	unknownCode bool // there was an instruction that is not known
 
 	// Of one round.
 	in    map[uint64]*State
@@ -124,11 +125,12 @@ func At(image Image, addr uint64, exact bool) (*Site, error) {
 // Each calls visit for each instruction of the function around addr that can be reached from its entry,
 // in no order, with the state before it, which visit must not keep. A way that is not understood ends
 // where that begins, so that a state may miss what comes on it from there. It executes as many instructions
-// as there are in left, and takes them out; kernels of linear algebra need up to 31,000.
-func Each(image Image, addr uint64, left *int, visit func(i *amd64.Inst, before *State)) error {
+// as there are in left, and takes them out; kernels of linear algebra need up to 31,000. whole: all ways were
+// understood.
+func Each(image Image, addr uint64, left *int, visit func(i *amd64.Inst, before *State)) (whole bool, err error) {
 	a, err := analyse(image, addr, true, left)
 	if err != nil {
-		return err
+		return false, err
 	}
 	for first, b := range a.blocks {
 		if a.in[first] == nil {
@@ -140,7 +142,7 @@ func Each(image Image, addr uint64, left *int, visit func(i *amd64.Inst, before 
 			a.step(s, i)
 		}
 	}
-	return nil
+	return a.understood() == nil && !a.unknownCode, nil
 }
 
 // analyse follows all ways through the function around addr; with partial, those that are understood.
@@ -159,6 +161,8 @@ func analyse(image Image, addr uint64, partial bool, left *int) (*analysis, erro
 		}
 		if done, err := a.round(); err != nil {
 			return nil, err
+		} else if done && partial {
+			return a, nil
 		} else if done {
 			return a, a.understood()
 		}
@@ -169,7 +173,7 @@ func analyse(image Image, addr uint64, partial bool, left *int) (*analysis, erro
 // understood returns an error if a jump is not understood: ways would be missing.
 func (a *analysis) understood() error {
 	for at, to := range a.jumps {
-		if len(to) == 0 && !a.leaves[at] && !a.partial {
+		if len(to) == 0 && !a.leaves[at] {
 			return ErrJump
 		}
 	}

@@ -107,6 +107,7 @@ func (a *analysis) flow() error {
 			i := a.at(at)
 			switch {
 			case i == nil && (behindCall || a.partial):
+				a.unknownCode = a.unknownCode || !behindCall
 				break ways
 			case i == nil:
 				return ErrUnknown

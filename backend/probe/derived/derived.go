@@ -19,6 +19,8 @@ const returnAddress = 16
 // Function is what was derived of one function. It is immutable.
 type Function struct {
 	First uint64 // address of the function
+	// Whole: all ways through the function were understood.
+	Whole bool
 	spans []span // ascending
 }
 
@@ -37,7 +39,7 @@ func Of(image dataflow.Image, addr uint64, left *int) (*Function, error) {
 	}
 	f := &Function{First: first}
 	rows := map[key]*cfi.Row{}
-	err := dataflow.Each(image, addr, left, func(i *amd64.Inst, before *dataflow.State) {
+	whole, err := dataflow.Each(image, addr, left, func(i *amd64.Inst, before *dataflow.State) {
 		k := keyOf(before)
 		row, known := rows[k]
 		if !known {
@@ -49,6 +51,7 @@ func Of(image dataflow.Image, addr uint64, left *int) (*Function, error) {
 	if err != nil {
 		return nil, err
 	}
+	f.Whole = whole
 	f.join()
 	return f, nil
 }
@@ -71,11 +74,22 @@ func (f *Function) join() {
 // Row returns the row of the instruction at or around an address; nil: it cannot be reached from the
 // entry, or its frame is not known.
 func (f *Function) Row(addr uint64) *cfi.Row {
+	if i := f.span(addr); i >= 0 {
+		return f.spans[i].row
+	}
+	return nil
+}
+
+// Reaches reports whether the function comes to the instruction at or around an address.
+func (f *Function) Reaches(addr uint64) bool { return f.span(addr) >= 0 }
+
+// span returns the number of the span of an address; -1: there is none.
+func (f *Function) span(addr uint64) int {
 	i := sort.Search(len(f.spans), func(i int) bool { return f.spans[i].end > addr })
 	if i == len(f.spans) || addr < f.spans[i].first {
-		return nil
+		return -1
 	}
-	return f.spans[i].row
+	return i
 }
 
 // savedRegisters are those that a function must preserve, by the numbers of package amd64.

@@ -130,8 +130,11 @@ func TestTooManyInstructions(t *testing.T) {
 
 func TestUnreachable(t *testing.T) {
 	f, err := derived.Of(assemble(t, "ret; nop; nop"), base, enough())
-	if err != nil || f.Row(base) == nil || f.Row(base+1) != nil || f.Row(base-1) != nil {
+	if err != nil || f.Row(base) == nil || f.Row(base+1) != nil || f.Row(base-1) != nil || f.Reaches(base+1) || !f.Whole {
 		t.Errorf("%+v, %v", f, err)
+	}
+	if f, err := derived.Of(assemble(t, "push rax; jmp rsi"), base, enough()); err != nil || f.Whole {
+		t.Errorf("a jump to anywhere: %+v, %v", f, err)
 	}
 	if _, err := derived.Of(code{}, base, enough()); err == nil {
 		t.Error("no code is a function")

@@ -148,12 +148,13 @@ func (w *walk) step(regs *cfi.Registers, exact bool) (f Frame, caller cfi.Regist
 		return f, caller, errors.New("return address unknown")
 	case pc == 0 && !exact:
 		return f, caller, cfi.ErrEnd
-	case !exact && !w.Code.Executable(pc-1) && !w.Code.Executable(pc):
-		return f, caller, errors.New("return address is no code")
 	}
 	f = Frame{PC: pc, Exact: exact}
 	f.SP, _ = regs.Get(w.Machine.SP)
 	row, bias, name := w.row(f)
+	if row == nil && !exact && !w.Code.Executable(pc-1) && !w.Code.Executable(pc) {
+		return Frame{}, caller, errors.New("return address is no code")
+	}
 	if row == nil {
 		caller, err = w.without(&f, regs, name)
 	} else {
