@@ -27,6 +27,12 @@ func beside(words ...string) []string {
 // its ranks.
 var Tool = strings.Join(beside("--jobid={jobid}", "--nodes={nodes}", "--ntasks={nodes}", "--nodelist={hosts}", "{daemon}"), " ")
 
+// Beside returns the words before a command that start it once on each of some hosts of a job.
+func Beside(job string, hosts []string) []string {
+	n := strconv.Itoa(len(hosts))
+	return beside("--jobid="+job, "--nodes="+n, "--ntasks="+n, "--nodelist="+strings.Join(hosts, ","))
+}
+
 // ToolWithoutNetwork is Tool for jobs whose steps use all of the interconnect that a node has for
 // steps (HPE Slingshot). Our servers need none of it.
 var ToolWithoutNetwork = strings.Replace(Tool, "{daemon}", "--network=no_vni {daemon}", 1)

@@ -32,7 +32,7 @@ func benchAttach(b *bench) {
 	end()
 	if b.hasStarter() {
 		b.progress("%d ranks of mpirun, %d times each way", attachRanks, attachTimes)
-		pids, end = b.startMPI()
+		_, pids, end = b.startMPI(starter, compiler)
 		b.attach("MPI ranks", pids, limit{most: 250})
 		end()
 	}
@@ -107,10 +107,12 @@ func (b *bench) startAlone() (pids []int, end func()) {
 	}
 }
 
-// startMPI starts an MPI job and waits until all of its ranks have returned from MPI_Init.
-func (b *bench) startMPI() (pids []int, end func()) {
-	program, finish := filepath.Join(b.dir, "mpiwait"), filepath.Join(b.dir, "go")
-	b.run(compiler, "-g", "-O0", "-o", program, "testdata/programs/mpiwait.c")
+// startMPI starts an MPI job and waits until all of its ranks have returned from MPI_Init. top is
+// the process of the starter.
+func (b *bench) startMPI(starter, compiler string) (top int, pids []int, end func()) {
+	program := filepath.Join(b.dir, "mpiwait"+filepath.Ext(starter))
+	finish := program + "-go"
+	b.run(compiler, "-g", "-O0", "-o", program, sources+"mpiwait.c")
 	cmd := exec.Command(starter, "-n", strconv.Itoa(attachRanks), program, finish)
 	cmd.Env = b.starterEnv()
 	out, err := cmd.StdoutPipe()
@@ -126,12 +128,16 @@ func (b *bench) startMPI() (pids []int, end func()) {
 			fatal("the MPI job has ended", err)
 		}
 	}
-	pids = named(family(cmd.Process.Pid), filepath.Base(program))
-	if len(pids) != attachRanks {
-		fatal("the MPI job", fmt.Errorf("%d ranks were found", len(pids)))
+	for _, pid := range family(cmd.Process.Pid) {
+		pids = append(pids, named(family(pid), filepath.Base(program))...) // of Hydra they are children of a proxy
 	}
 	slices.Sort(pids)
-	return pids, func() {
+	pids = slices.Compact(pids)
+	if len(pids) != attachRanks {
+		cmd.Process.Signal(os.Interrupt)
+		fatal("the MPI job", fmt.Errorf("%d ranks were found", len(pids)))
+	}
+	return cmd.Process.Pid, pids, func() {
 		if err := os.WriteFile(finish, nil, 0o600); err != nil {
 			fatal(finish, err)
 		}
@@ -139,5 +145,6 @@ func (b *bench) startMPI() (pids []int, end func()) {
 		if err := cmd.Wait(); err != nil {
 			fatal("the MPI job, after it was debugged", err)
 		}
+		os.Remove(finish)
 	}
 }

@@ -44,7 +44,9 @@ func benchHeld(b *bench) {
 	line := []string{starter, "-n", strconv.Itoa(heldRanks), program}
 	env := append(b.starterEnv(), "SDM_NO_RC=true", "HOME="+b.dir)
 	c := compare(heldStarts, 1,
-		func(int) time.Duration { return heldBySDM(sdm, line, env) },
+		func(int) time.Duration {
+			return heldBySDM(sdm, append([]string{"run", "--format", "ndjson", "--"}, line...), env)
+		},
 		func(int) time.Duration { return heldByGDBs(line, env) })
 	b.table.add(row{what: fmt.Sprintf("%d ranks of mpirun held and attached", heldRanks), unit: "ms",
 		ours: ms(c.times[0]), floor: ms(c.times[1]), ratio: c.ratio[1], limit: limit{ratio: 1.3}})
@@ -74,7 +76,7 @@ func (b *bench) starterEnv() []string {
 // heldBySDM runs sdm until it has reported that all ranks are attached.
 func heldBySDM(sdm string, line, env []string) time.Duration {
 	began := time.Now()
-	cmd := exec.Command(sdm, append([]string{"run", "--format", "ndjson", "--"}, line...)...)
+	cmd := exec.Command(sdm, line...)
 	cmd.Env, cmd.Stderr = env, os.Stderr
 	in, err := cmd.StdinPipe()
 	if err != nil {

@@ -44,6 +44,8 @@ var children = map[string]func(args []string){
 	"forward":  serveForward,
 	"relay":    serveRelay,
 	"inside":   serveInside,
+	"gdbs":     serveGDBs,
+	"prrte":    servePRRTE,
 	"--server": serveScripted, // as package local starts an sdm-server
 }
 
@@ -71,9 +73,9 @@ var sections = []struct {
 	{"backtrace", benchBacktrace, false},
 	{"attach", benchAttach, false},
 	{"held", benchHeld, false},
-	{"torchrun", benchTorchrun, false},
 	{"slurm", benchSlurm, false},
-	{"managers", benchManagers, false},
+	{"ways", benchWays, false},
+	{"pmix", benchPMIx, false},
 	{"eclipse", benchEclipse, false},
 	{"load-servers", loadServers, true},
 	{"load-forwarders", loadForwarders, true},

@@ -1,48 +1,27 @@
-// The time to attach to running jobs of Flux and PALS, by their stand-ins.
+// Jobs of Flux and PALS, by their stand-ins, on this host.
 
 package main
 
 import (
-	"bufio"
 	"fmt"
 	"os"
-	"os/exec"
 	"path/filepath"
 	"strconv"
 	"strings"
 	"time"
+
+	"sdm/protocol"
+	"sdm/protocol/rank"
 )
 
-// managed is a job of a resource manager on this host.
-type managed struct {
-	name   string
-	target string   // argument of sdm attach
-	list   []string // the command of the resource manager that lists the ranks
-	env    []string
-	pids   []int
-	end    func()
-}
-
-// benchManagers measures the time from the start of sdm attach until all ranks are attached,
-// against the list that the resource manager gives and bare gdbs that have as many ranks each.
-func benchManagers(b *bench) {
-	b.progress("%d ranks of Flux and of PALS, %d times each way", attachRanks, attachTimes)
-	sdm := b.console()
-	for _, start := range []func(*bench) managed{startFlux, startPALS} {
-		m := start(b)
-		_, _, gdbs := b.attachBySDM(m.pids)
-		per := (len(m.pids) + gdbs - 1) / gdbs
-		c := compare(attachTimes, 1, func(int) time.Duration { return m.attach(sdm) }, func(int) time.Duration {
-			began := time.Now()
-			m.lists()
-			listed := time.Since(began)
-			took, _ := attachByGDBs(m.pids, per)
-			return listed + took
-		})
-		m.end()
-		what := fmt.Sprintf("sdm attach to %d ranks of %s (a stand-in), on one host", len(m.pids), m.name)
-		b.table.add(row{what: what, unit: "ms", ours: ms(c.times[0]), floor: ms(c.times[1]), ratio: c.ratio[1], limit: limit{ratio: 1.3, slack: 100}})
+// here returns this host as the only node of a job.
+func here(pids []int) []protocol.Node {
+	host, _ := os.Hostname()
+	n := protocol.Node{Host: host}
+	for i, pid := range pids {
+		n.Pids = append(n.Pids, protocol.Pid{Rank: rank.ID(i), PID: pid})
 	}
+	return []protocol.Node{n}
 }
 
 // console returns the path of sdm, beside its server.
@@ -52,40 +31,6 @@ func (b *bench) console() string {
 		b.run("go", "build", "-trimpath", "-ldflags", "-s -w", "-o", sdm, "./cmd/sdm")
 	}
 	return sdm
-}
-
-// lists runs the command that lists the ranks, and returns what it writes.
-func (m *managed) lists() string {
-	cmd := exec.Command(m.list[0], m.list[1:]...)
-	cmd.Env = m.env
-	out, err := cmd.Output()
-	if err != nil {
-		fatal(strings.Join(m.list, " "), err)
-	}
-	return string(out)
-}
-
-// attach attaches with sdm and returns the time until all ranks are attached. They run on.
-func (m *managed) attach(sdm string) time.Duration {
-	cmd := exec.Command(sdm, "attach", "--no-rc", "--format", "ndjson", "-b", "-e", "ranks", m.target)
-	cmd.Env = m.env
-	out, err := cmd.StdoutPipe()
-	if err != nil {
-		fatal(sdm, err)
-	}
-	began, took := time.Now(), time.Duration(0)
-	if err := cmd.Start(); err != nil {
-		fatal(sdm, err)
-	}
-	for text := bufio.NewScanner(out); text.Scan(); {
-		if took == 0 && strings.HasPrefix(text.Text(), `{"event":"done"`) {
-			took = time.Since(began)
-		}
-	}
-	if err := cmd.Wait(); err != nil || took == 0 {
-		fatal("sdm attach "+m.target, fmt.Errorf("it has not attached: %w", err))
-	}
-	return took
 }
 
 // waits calls a function until its result is true.
@@ -114,7 +59,7 @@ func (b *bench) prepareManager(name string, files map[string]string) (dir string
 	return dir
 }
 
-func startFlux(b *bench) managed {
+func startFlux(b *bench) *known {
 	host, _ := os.Hostname()
 	dir := b.prepareManager("flux-instance", map[string]string{"hosts": host, "on": "", "version": "0.84.0", "owner": "1"})
 	bin := filepath.Join(b.dir, "flux-bin")
@@ -123,23 +68,23 @@ func startFlux(b *bench) managed {
 	if err := os.Symlink("flux", flux+"-job"); err != nil {
 		fatal("flux-job", err)
 	}
-	m := managed{name: "Flux", env: append(os.Environ(), "FLUX_URI=local://"+dir, "PATH="+bin+":"+os.Getenv("PATH"), "HOME="+b.dir)}
-	m.list = []string{flux, "submit", "-n", strconv.Itoa(attachRanks), b.compile("spin")}
-	id := strings.TrimSpace(m.lists())
-	m.list, m.target = []string{flux, "job", "hostpids", id}, "flux:"+id
-	for one := range strings.SplitSeq(strings.TrimSpace(m.lists()), ",") {
+	k := &known{what: fmt.Sprintf("sdm attach flux:JOB, %d ranks, a stand-in", attachRanks),
+		env: append(os.Environ(), "FLUX_URI=local://"+dir, "PATH="+bin+":"+os.Getenv("PATH"), "HOME="+b.dir)}
+	id := strings.TrimSpace(k.output(flux, "submit", "-n", strconv.Itoa(attachRanks), b.compile("spin")))
+	list := []string{flux, "job", "hostpids", id}
+	k.target, k.lists = "flux:"+id, [][]string{list}
+	var pids []int
+	for one := range strings.SplitSeq(strings.TrimSpace(k.output(list...)), ",") {
 		_, number, _ := strings.Cut(one, ":")
 		pid, _ := strconv.Atoi(number)
-		m.pids = append(m.pids, pid)
+		pids = append(pids, pid)
 	}
-	m.end = func() {
-		m.list = []string{flux, "cancel", id}
-		m.lists()
-	}
-	return m
+	k.nodes = here(pids)
+	k.end = func() { k.output(flux, "cancel", id) }
+	return k
 }
 
-func startPALS(b *bench) managed {
+func startPALS(b *bench) *known {
 	host, _ := os.Hostname()
 	dir := b.prepareManager("pals", map[string]string{"pbs/12.pbs": host + "\n", "version": "1.6.0", "env": "", "here": "#!/bin/sh\nshift; exec \"$@\"\n"})
 	if err := os.WriteFile(filepath.Join(dir, "on"), []byte(filepath.Join(dir, "here")), 0o600); err != nil {
@@ -148,10 +93,10 @@ func startPALS(b *bench) managed {
 	scripts, _ := filepath.Abs("testdata/pals")
 	mpiexec := filepath.Join(dir, "mpiexec")
 	b.run("gcc", "-O1", "-o", mpiexec, "testdata/pals/mpiexec.c")
-	m := managed{name: "PALS", target: "pbs:12", env: append(os.Environ(), "PALS_STANDIN="+dir, "PBS_NODEFILE="+filepath.Join(dir, "pbs/12.pbs"),
-		"PBS_JOBID=12.pbs", "PALS_LOCAL_LAUNCH=0", "PATH="+scripts+":"+os.Getenv("PATH"), "HOME="+b.dir)}
-	cmd := exec.Command(mpiexec, "-n", strconv.Itoa(attachRanks), b.compile("spin"))
-	cmd.Env = m.env
+	k := &known{what: fmt.Sprintf("sdm attach pbs:JOB, %d ranks, a stand-in for PALS", attachRanks), target: "pbs:12",
+		env: append(os.Environ(), "PALS_STANDIN="+dir, "PBS_NODEFILE="+filepath.Join(dir, "pbs/12.pbs"),
+			"PBS_JOBID=12.pbs", "PALS_LOCAL_LAUNCH=0", "PATH="+scripts+":"+os.Getenv("PATH"), "HOME="+b.dir)}
+	cmd := k.command(mpiexec, "-n", strconv.Itoa(attachRanks), b.compile("spin"))
 	if err := cmd.Start(); err != nil {
 		fatal(mpiexec, err)
 	}
@@ -160,21 +105,25 @@ func startPALS(b *bench) managed {
 		found, _ = filepath.Glob(filepath.Join(dir, "apps", "*", "ranks")) // the pattern is valid
 		return len(found) == 1
 	})
-	m.list = []string{filepath.Join(scripts, "palstat"), "-n", host, "-p", filepath.Base(filepath.Dir(found[0]))}
-	for line := range strings.Lines(m.lists()) {
+	palstat := filepath.Join(scripts, "palstat")
+	ranks := []string{palstat, "-n", host, "-p", filepath.Base(filepath.Dir(found[0]))}
+	k.lists = [][]string{{filepath.Join(scripts, "qstat"), "-f", "12"}, {palstat, "-n", host}, ranks}
+	var pids []int
+	for line := range strings.Lines(k.output(ranks...)) {
 		fields := strings.Fields(line)
 		if pid, err := strconv.Atoi(fields[len(fields)-1]); err == nil {
-			m.pids = append(m.pids, pid)
+			pids = append(pids, pid)
 		}
 	}
-	m.end = func() {
+	k.nodes = here(pids)
+	k.end = func() {
 		cmd.Process.Signal(os.Interrupt)
-		for _, pid := range m.pids {
+		for _, pid := range pids {
 			if p, err := os.FindProcess(pid); err == nil {
 				p.Kill()
 			}
 		}
 		cmd.Wait()
 	}
-	return m
+	return k
 }

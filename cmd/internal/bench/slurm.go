@@ -5,11 +5,17 @@ package main
 import (
 	"bufio"
 	"fmt"
+	"io"
 	"os"
 	"os/exec"
 	"path/filepath"
+	"strconv"
 	"strings"
 	"time"
+
+	"sdm/launch/slurm"
+	"sdm/protocol"
+	"sdm/protocol/rank"
 )
 
 // slurmTries is how often each way starts the job.
@@ -75,4 +81,56 @@ func timeUntil(cmd *exec.Cmd, words string) time.Duration {
 		fatal(strings.Join(cmd.Args, " "), fmt.Errorf("it never said %s", words))
 	}
 	return seen
+}
+
+// slurmAttach measures sdm attach slurm:JOB from the login node. The floor is sattach, and srun
+// that starts bare gdbs beside the ranks.
+func (b *bench) slurmAttach(name, dir string) {
+	spin := b.compile("spin")
+	k := &known{what: "sdm attach slurm:JOB, 6 ranks on three nodes", on: []string{"testdata/hosts/on", name + "0"},
+		env: append(os.Environ(), "SLURM_CONF="+filepath.Join(dir, "slurm.conf"), "HOME="+dir)}
+	job := k.command("srun", "-n6", "-N3", "--mpi=none", "-l", "sh", "-c", "hostname; echo $$; exec "+spin)
+	out, err := job.StdoutPipe()
+	if err == nil {
+		err = job.Start()
+	}
+	if err != nil {
+		fatal("srun", err)
+	}
+	defer job.Wait()
+	k.nodes = readTasks(out)
+	id := strings.TrimSpace(k.output("squeue", "-h", "-s", "-o", "%i"))
+	number, _, _ := strings.Cut(id, ".")
+	defer k.command("scancel", number).Run()
+	k.target, k.lists = "slurm:"+id, [][]string{{"sattach", "--layout", id}}
+	k.starts = func() []string {
+		var hosts []string
+		for _, n := range k.nodes {
+			hosts = append(hosts, n.Host)
+		}
+		return slurm.Beside(number, hosts)
+	}
+	b.attachTo(k)
+}
+
+// readTasks reads two lines of each of the six tasks, which srun labels: its host and its process.
+func readTasks(r io.Reader) []protocol.Node {
+	table, lines := make(protocol.Proctable, 6), bufio.NewScanner(r)
+	for range 2 * len(table) {
+		if !lines.Scan() {
+			fatal("srun", fmt.Errorf("its tasks have not come"))
+		}
+		label, text, _ := strings.Cut(lines.Text(), ": ")
+		i, err := strconv.Atoi(strings.TrimSpace(label))
+		if err != nil || i < 0 || i >= len(table) {
+			fatal("srun", fmt.Errorf("what task says %q?", lines.Text()))
+		}
+		table[i].Rank = rank.ID(i)
+		if pid, err := strconv.Atoi(text); err == nil {
+			table[i].PID = pid
+		} else {
+			table[i].Host = text
+		}
+	}
+	return table.Nodes()
 }

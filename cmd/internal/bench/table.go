@@ -11,7 +11,7 @@ import (
 // row is one figure.
 type row struct {
 	what  string
-	unit  string
+	unit  string // "": it was not measured
 	ours  float64
 	floor float64 // 0: none
 	ratio float64 // median of the ratios of neighbouring runs; 0: ours / floor
@@ -65,6 +65,10 @@ func (t *table) print(w io.Writer) {
 	out := tabwriter.NewWriter(w, 0, 0, 2, ' ', 0)
 	fmt.Fprintln(out, "what\tours\tfloor\tratio\ttarget\tverdict")
 	for _, r := range t.rows {
+		if r.unit == "" {
+			fmt.Fprintf(out, "%s\t-\t-\t-\t-\t\n", r.what)
+			continue
+		}
 		floor, ratio := "-", "-"
 		if r.floor > 0 {
 			floor, ratio = number(r.floor)+" "+r.unit, fmt.Sprintf("%.2f", r.times())

@@ -1,0 +1,56 @@
+// Jobs of starters on this host.
+
+package main
+
+import (
+	"fmt"
+	"os"
+	"os/exec"
+	"strconv"
+)
+
+// startOpenMPI starts a job of Open MPI 4. MPIR tells its ranks without any command.
+func startOpenMPI(b *bench) *known {
+	if !b.hasStarter() {
+		return nil
+	}
+	return b.startKnown(starter, compiler, "MPIR")
+}
+
+// startMPICH starts a job of MPICH, whose starter has no MPIR where it is stripped, and no list of
+// its ranks.
+func startMPICH(b *bench) *known {
+	const starter, compiler = "mpiexec.mpich", "mpicc.mpich"
+	for _, name := range []string{starter, compiler} {
+		if _, err := exec.LookPath(name); err != nil {
+			b.progress("left out: %v", err)
+			return nil
+		}
+	}
+	return b.startKnown(starter, compiler, "no MPIR")
+}
+
+func (b *bench) startKnown(starter, compiler, note string) *known {
+	top, pids, end := b.startMPI(starter, compiler)
+	return &known{what: fmt.Sprintf("sdm attach PID of %s, %d ranks, %s", starter, attachRanks, note),
+		target: strconv.Itoa(top), nodes: here(pids), env: b.starterEnv(), end: end}
+}
+
+// startTorchrun starts a job of the stand-in for torchrun, which has no list of its workers.
+func startTorchrun(b *bench) *known {
+	spin := b.compile("spin")
+	id := fmt.Sprintf("bench%d", os.Getpid())
+	agent := exec.Command("testdata/torchrun/torchrun", "--no_python", "--nproc_per_node", strconv.Itoa(attachRanks), "--rdzv_id", id, spin)
+	if err := agent.Start(); err != nil {
+		fatal("torchrun", err)
+	}
+	var pids []int
+	waits("workers of torchrun", func() bool {
+		pids = named(family(agent.Process.Pid), "spin")
+		return len(pids) == attachRanks
+	})
+	return &known{what: fmt.Sprintf("sdm attach torchrun:ID, %d workers, a stand-in", attachRanks), target: "torchrun:" + id, nodes: here(pids), end: func() {
+		agent.Process.Signal(os.Interrupt)
+		agent.Wait()
+	}}
+}
