@@ -11,13 +11,14 @@ import (
 	"sdm/launch"
 )
 
-// Step is a step of a job: "12.0", or "12_3.0" of an array. If Step is "", the step is not chosen
-// yet.
+// Step is a step of a job: "12.0", or "12_3.0" of an array; from Slurm 25.11 on jobs have names, too,
+// SLUIDs: "sDTDM86RQBGH00.0". If Step is "", the step is not chosen yet.
 type Step struct {
 	Job, Step string
 }
 
-var stepText = regexp.MustCompile(`^([0-9]+(?:[_+][0-9]+)?)(?:\.([0-9]+(?:\+[0-9]+)?))?$`)
+// A SLUID is an s and 13 digits of Crockford's base 32 (seen with Slurm 26.05).
+var stepText = regexp.MustCompile(`^([0-9]+(?:[_+][0-9]+)?|s[0-9A-HJKMNP-TV-Z]{13})(?:\.([0-9]+(?:\+[0-9]+)?))?$`)
 
 // ParseStep reads JOBID[.STEP].
 func ParseStep(text string) (Step, error) {
@@ -34,6 +35,9 @@ func (s Step) String() string {
 	}
 	return s.Job + "." + s.Step
 }
+
+// HasSLUID reports whether the job has a SLUID in place of a number: squeue lists no steps by it.
+func (s Step) HasSLUID() bool { return strings.HasPrefix(s.Job, "s") }
 
 // ListSteps returns the command that lists the steps of a job with their names, for ChooseStep.
 func (s Step) ListSteps() []string {
@@ -172,6 +176,5 @@ func OnAll(nodes int, command ...string) []string {
 // BroadcastTo returns the command that copies an sdm program to some nodes of a job, and runs it
 // there with --version.
 func BroadcastTo(job string, hosts []string, program, to string) []string {
-	n := strconv.Itoa(len(hosts))
-	return beside("--jobid="+job, "--nodes="+n, "--ntasks="+n, "--nodelist="+strings.Join(hosts, ","), "--bcast="+to, program, "--version")
+	return append(Beside(job, hosts), "--bcast="+to, program, "--version")
 }

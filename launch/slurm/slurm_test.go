@@ -9,12 +9,13 @@ import (
 func TestParseStep(t *testing.T) {
 	for text, want := range map[string]Step{
 		"12": {"12", ""}, "12.0": {"12", "0"}, "12_3.1": {"12_3", "1"}, "12+1.0": {"12+1", "0"}, "7.2+1": {"7", "2+1"},
+		"sDTDM86RQBGH00": {"sDTDM86RQBGH00", ""}, "s585M86RQYD500.3": {"s585M86RQYD500", "3"},
 	} {
-		if got, err := ParseStep(text); err != nil || got != want || got.String() != text {
+		if got, err := ParseStep(text); err != nil || got != want || got.String() != text || got.HasSLUID() != (text[0] == 's') {
 			t.Errorf("%s: %+v, %v", text, got, err)
 		}
 	}
-	for _, text := range []string{"", "x", "12.", ".0", "12.batch", "-1", "12.0;rm", "12 0", strings.Repeat("1", 70)} {
+	for _, text := range []string{"", "x", "12.", ".0", "12.batch", "-1", "12.0;rm", "12 0", "s585M86RQYD50", "s585M86RQYD50U", "sDTDM86RQBGH00+1", strings.Repeat("1", 70)} {
 		if got, err := ParseStep(text); err == nil {
 			t.Errorf("%q: %+v", text, got)
 		}

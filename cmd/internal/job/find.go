@@ -109,11 +109,8 @@ func (f finder) findByPID(ctx context.Context, pid int) (servers.Placement, laun
 	case errors.As(err, &none) && hydra != nil && hydra.Elsewhere():
 		p, err := f.findHydra(ctx, *hydra, strconv.Itoa(pid), nil)
 		return p, nil, err
-	case errors.As(err, &none) && (f.Hosts != "" || !f.allBelow(pid)) && launch.TorchrunJob(pid) != "":
-		p, err := f.findTorchrun(ctx, launch.TorchrunJob(pid))
-		return p, nil, err
 	case errors.As(err, &none):
-		p, err := f.withoutMPIR(pid, none)
+		p, err := f.withoutMPIR(ctx, pid, none)
 		return p, nil, err
 	case err != nil:
 		return servers.Placement{}, nil, err
@@ -160,16 +157,15 @@ func (f finder) useToolOf(ctx context.Context, starter int, id string) (bySrun b
 	return true
 }
 
-// allBelow reports whether all ranks of a job are below a process.
-func (f finder) allBelow(pid int) bool {
-	_, err := f.ranks().RanksBelow(pid)
-	return err == nil
-}
-
-// withoutMPIR looks for ranks below a starter that does not offer MPIR. Any other process is a job
-// of one rank.
-func (f finder) withoutMPIR(pid int, none *mpir.NoStarter) (servers.Placement, error) {
+// withoutMPIR looks for ranks below a starter that does not offer MPIR, and on other hosts if the
+// ranks are those of torchrun. Any other process is a job of one rank.
+func (f finder) withoutMPIR(ctx context.Context, pid int, none *mpir.NoStarter) (servers.Placement, error) {
 	found, err := f.ranks().RanksBelow(pid)
+	if f.Hosts != "" || err != nil {
+		if name := launch.TorchrunJob(pid); name != "" {
+			return f.findTorchrun(ctx, name)
+		}
+	}
 	switch {
 	case err != nil:
 		return servers.Placement{}, fmt.Errorf("%w, and its ranks cannot be found: %w (hostfile:FILE names them: RANK HOST PID lines)", none, err)

@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"os/exec"
 	"strings"
+	"sync"
 	"time"
 
 	"sdm/cmd/internal/servers"
@@ -26,19 +27,26 @@ func (f finder) findBySlurm(ctx context.Context, text string) (servers.Placement
 	if _, err := exec.LookPath("sattach"); err != nil {
 		return servers.Placement{}, nil, fmt.Errorf("slurm:%s: no sattach in PATH (is this a machine of the cluster?)", text)
 	}
-	step, inner, err := f.chooseStep(ctx, step)
-	if err != nil {
-		return servers.Placement{}, nil, err
+	if step.HasSLUID() {
+		if step.Job, _, err = f.nodesOf(ctx, step); err != nil {
+			return servers.Placement{}, nil, err
+		}
 	}
-	if inner {
-		j, err := f.findInSlurm(ctx, step)
-		return j, nil, err
+	a := f.askAbout(ctx, step)
+	if a.stepErr != nil {
+		return servers.Placement{}, nil, a.stepErr
 	}
-	id, nodes, err := f.nodesOf(ctx, step)
-	if err != nil {
-		return servers.Placement{}, nil, err
+	if a.nodesErr != nil {
+		return servers.Placement{}, nil, a.nodesErr
 	}
-	why := f.sattachFails(ctx)
+	if step = a.step; a.inner {
+		p, err := f.askInside(ctx, step, a.id, a.nodes)
+		return p, nil, err
+	}
+	id, nodes, why := a.id, a.nodes, a.noSattach
+	if len(f.Components) > 0 {
+		why = errors.New("sattach knows only a part of a heterogeneous job")
+	}
 	if why == nil {
 		var t launch.Launcher
 		var table protocol.Proctable
@@ -60,11 +68,30 @@ func (f finder) findBySlurm(ctx context.Context, text string) (servers.Placement
 	return p, nil, err
 }
 
+// about is what Slurm tells of a job.
+type about struct {
+	step      slurm.Step // that with the ranks
+	inner     bool       // mpirun has started them; see slurm.Step.ChooseStep
+	id        string
+	nodes     []string
+	noSattach error // why sattach is not to be used; nil: it is
+
+	stepErr, nodesErr error
+}
+
+// askAbout asks for the step, for the nodes of the job, and for the release, all at once: each
+// question takes a command and its way to the controller.
+func (f finder) askAbout(ctx context.Context, step slurm.Step) (a about) {
+	var group sync.WaitGroup
+	group.Go(func() { a.step, a.inner, a.stepErr = f.chooseStep(ctx, step) })
+	group.Go(func() { a.noSattach = f.sattachFails(ctx) })
+	a.id, a.nodes, a.nodesErr = f.nodesOf(ctx, step)
+	group.Wait()
+	return a
+}
+
 // sattachFails returns why sattach is not to be used; nil: it is.
 func (f finder) sattachFails(ctx context.Context) error {
-	if len(f.Components) > 0 {
-		return errors.New("sattach knows only a part of a heterogeneous job")
-	}
 	version, err := f.askSlurm(ctx, []string{"sattach", "--version"})
 	if err != nil {
 		return fmt.Errorf("sattach: %w", err)
@@ -119,6 +146,11 @@ func (f finder) findInSlurm(ctx context.Context, step slurm.Step) (servers.Place
 	if err != nil {
 		return servers.Placement{}, err
 	}
+	return f.askInside(ctx, step, id, nodes)
+}
+
+// askInside asks the nodes of a job for them.
+func (f finder) askInside(ctx context.Context, step slurm.Step, id string, nodes []string) (servers.Placement, error) {
 	f.UseSlurm()
 	j, err := f.askHosts(ctx, id, nodes, "--jobid", id)
 	if err != nil {
