@@ -18,7 +18,7 @@ type Target struct {
 	Program string // path for users and, if /proc has none, for symbols
 	// Core is the path of a core file to debug in place of a process; "": none.
 	Core string
-	// Before are commands that were given for the rank before it existed. They are carried out
+	// Before are commands that were given for the rank before it existed. They are executed
 	// before it runs; a failure is reported as KindNote.
 	Before []protocol.Command
 	// Held reports that the process was started by sdm and is stopped by SIGSTOP before its first
@@ -65,7 +65,7 @@ type Backend interface {
 	// names ("main", "entry", "none" or a location). stopAt applies to held targets; running ones
 	// are stopped where they are.
 	Attach(id protocol.RequestID, targets []Target, stopAt string, wait time.Duration)
-	// Do carries out a command with Place AtTarget of the table Commands.
+	// Do executes a command with Place AtTarget of the table Commands.
 	Do(Request)
 	// Ended reports that the process of a rank has ended and its parent has waited for it. The
 	// back end reports KindExited or KindSignalled from exit, unless the engine has done so.

@@ -54,10 +54,10 @@ func RanksPerTape(s Setup) int {
 	return s.Ranks
 }
 
-// Patience bounds every wait of the suite. It is generous for loaded machines.
-const Patience = time.Minute
+// WaitLimit bounds every wait of the suite. It is generous for loaded machines.
+const WaitLimit = time.Minute
 
-// folder is the directory of scripts and program, relative to a package beside this one.
+// folder is the directory of scripts and program, relative to a sibling package of this one.
 const folder = "../backendtest/testdata"
 
 // Program returns the directory of the program that the ranks run, and the commands that compile
@@ -103,17 +103,17 @@ func (p *player) close() {
 	if p.opened.Backend == nil {
 		return
 	}
-	ctx, cancel := context.WithTimeout(context.Background(), Patience)
+	ctx, cancel := context.WithTimeout(context.Background(), WaitLimit)
 	defer cancel()
 	if err := p.opened.Backend.Close(ctx); err != nil {
 		p.t.Errorf("close: %v", err)
 	}
-	p.witness.closed()
+	p.checker.closed()
 	if p.opened.Done != nil {
 		p.opened.Done()
 	}
 	p.opened.Backend = nil
 	if p.t.Failed() {
-		p.t.Logf("what the ranks said:\n%s", p.witness.transcript())
+		p.t.Logf("calls of the sink:\n%s", p.checker.transcript())
 	}
 }

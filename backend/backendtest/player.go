@@ -32,7 +32,7 @@ type player struct {
 	name    string
 	setup   Setup
 	opened  Opened
-	witness *checker
+	checker *checker
 	last    protocol.RequestID
 }
 
@@ -63,8 +63,8 @@ func (p *player) open(d *datadriven.TestData) {
 		d.ScanArgs(p.t, "loop", &text)
 		p.setup.Loop = p.set(text)
 	}
-	p.witness = newWitness()
-	p.opened = p.subject.Open(p.t, p.setup, p.witness)
+	p.checker = newChecker()
+	p.opened = p.subject.Open(p.t, p.setup, p.checker)
 }
 
 func (p *player) attach(d *datadriven.TestData) string {
@@ -74,24 +74,24 @@ func (p *player) attach(d *datadriven.TestData) string {
 	}
 	var targets []backend.Target
 	for r := range ranks.All() {
-		if p.witness.isNew(r) {
+		if p.checker.isNew(r) {
 			targets = append(targets, p.opened.Hold(r))
 		} else { // it is refused
 			targets = append(targets, backend.Target{Rank: r, PID: 1, Program: "work", Held: true})
 		}
 	}
 	p.last++
-	p.witness.expect(p.last, ranks, protocol.CommandInfo{Name: "attach"})
-	p.opened.Backend.Attach(p.last, targets, stopAt, Patience)
-	return p.wait(toRest)
+	p.checker.expect(p.last, ranks, protocol.CommandInfo{Name: "attach"})
+	p.opened.Backend.Attach(p.last, targets, stopAt, WaitLimit)
+	return p.wait(toStop)
 }
 
-// aim is what a command is waited for.
+// aim is the condition until which the player waits after a command.
 type aim uint8
 
 const (
 	toAnswer aim = iota
-	toRest       // until the ranks have stopped or ended
+	toStop       // until the ranks have stopped or ended
 	toEnd
 )
 
@@ -110,14 +110,14 @@ func (p *player) command(line string) string {
 	}
 	ranks := p.set(set)
 	p.last++
-	p.witness.expect(p.last, ranks, info)
-	p.opened.Backend.Do(backend.Request{ID: p.last, Ranks: ranks, Wait: Patience, Command: &c})
+	p.checker.expect(p.last, ranks, info)
+	p.opened.Backend.Do(backend.Request{ID: p.last, Ranks: ranks, Wait: WaitLimit, Command: &c})
 	what := toAnswer
 	switch {
 	case info.Ends:
 		what = toEnd
 	case info.Resumes && !(c.Name == "continue" && !p.setup.Loop.Intersect(ranks).IsEmpty()), c.Name == "interrupt":
-		what = toRest
+		what = toStop
 	}
 	return p.wait(what)
 }
@@ -125,11 +125,11 @@ func (p *player) command(line string) string {
 // wait returns the answers and events of the last command.
 func (p *player) wait(what aim) string {
 	p.t.Helper()
-	end := time.AfterFunc(Patience, p.witness.give)
+	end := time.AfterFunc(WaitLimit, p.checker.timeOut)
 	defer end.Stop()
-	text, err := p.witness.outcome(p.last, what)
+	text, err := p.checker.outcome(p.last, what)
 	if err != nil {
-		p.t.Fatalf("%v; so far:\n%s", err, p.witness.transcript())
+		p.t.Fatalf("%v; so far:\n%s", err, p.checker.transcript())
 	}
 	return text
 }

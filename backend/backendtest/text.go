@@ -47,7 +47,7 @@ func merged(groups []protocol.Group) []protocol.Group {
 	var out []protocol.Group
 	for _, g := range groups {
 		g = plain(g)
-		i := slices.IndexFunc(out, func(o protocol.Group) bool { return alike(o, g) })
+		i := slices.IndexFunc(out, func(o protocol.Group) bool { return mergeable(o, g) })
 		if i < 0 {
 			out = append(out, g)
 			continue
@@ -69,7 +69,7 @@ func merged(groups []protocol.Group) []protocol.Group {
 	return out
 }
 
-func alike(a, b protocol.Group) bool {
+func mergeable(a, b protocol.Group) bool {
 	return a.Kind == b.Kind && string(a.Body) == string(b.Body) && (a.Stack == nil) == (b.Stack == nil) &&
 		slices.EqualFunc(a.Columns, b.Columns, func(c, d column.Column) bool { return c.Name == d.Name })
 }
@@ -85,11 +85,11 @@ func line(g protocol.Group) string {
 	return strings.TrimSpace(text)
 }
 
-// plain removes what depends on machine, process or gdb: addresses, ids of processes and threads,
+// plain removes text that depends on machine, process or gdb: addresses, ids of processes and threads,
 // directories.
 func plain(g protocol.Group) protocol.Group {
 	body := string(g.Body)
-	if found := wherever.FindString(body); g.Kind == protocol.KindStopped && found != "" {
+	if found := variablePlace.FindString(body); g.Kind == protocol.KindStopped && found != "" {
 		return protocol.Group{Kind: g.Kind, Ranks: g.Ranks, Body: []byte(found + ",...}")}
 	}
 	out := protocol.Group{Kind: g.Kind, Ranks: g.Ranks, Body: []byte(plainText(body)), Stack: g.Stack}
@@ -107,11 +107,11 @@ func plain(g protocol.Group) protocol.Group {
 }
 
 var (
-	// wherever matches stops whose location depends on time or on how the program is linked.
-	wherever = regexp.MustCompile(`^\{"reason":"(interrupted|entry)"`)
-	folders  = regexp.MustCompile(`"fullname":"[^"]*",`)
-	systems  = regexp.MustCompile(`(Thread 0x[0-9a-f]+ \(LWP [0-9]+\)|process [0-9]+)`)
-	address  = regexp.MustCompile(`0x[0-9a-f]{5,}`)
+	// variablePlace matches stops whose location depends on time or on how the program is linked.
+	variablePlace = regexp.MustCompile(`^\{"reason":"(interrupted|entry)"`)
+	folders       = regexp.MustCompile(`"fullname":"[^"]*",`)
+	systems       = regexp.MustCompile(`(Thread 0x[0-9a-f]+ \(LWP [0-9]+\)|process [0-9]+)`)
+	address       = regexp.MustCompile(`0x[0-9a-f]{5,}`)
 )
 
 // isOfOneVersion reports whether a group is a note about this version of gdb, which other versions

@@ -52,7 +52,7 @@ func needsQuotes(s string) bool {
 }
 
 // appendQuoted appends s in quotes. Control characters are octal, always with three digits, so
-// that a digit behind them is not read as part of them.
+// that a digit after them is not read as part of them.
 func appendQuoted(b []byte, s string) []byte {
 	b = append(b, '"')
 	for i := 0; i < len(s) && s[i] != 0; i++ {

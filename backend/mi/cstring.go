@@ -75,7 +75,7 @@ func withoutStyle(b []byte) []byte {
 }
 
 // unescape decodes the escape at the start of s: the byte, and the length of the escape. s has at
-// least one character behind its backslash. An octal number has one to three digits, a hexadecimal
+// least one character after its backslash. An octal number has one to three digits, a hexadecimal
 // one one or two, whatever follows. A character without a meaning stands for itself (C11 6.4.4.4).
 // gdb itself writes mostly octal (gdb/utils.c, printchar).
 func unescape(s string) (c byte, n int) {

@@ -167,20 +167,20 @@ func (p *Parser) wanted(line []byte) bool {
 	if end == mark+1 {
 		return true
 	}
-	said, known := p.wants[string(line[mark:end])] // does not allocate
+	wanted, known := p.wants[string(line[mark:end])] // does not allocate
 	if !known {
-		said = p.ask(string(line[mark:end]))
+		wanted = p.ask(string(line[mark:end]))
 	}
-	return said
+	return wanted
 }
 
 func (p *Parser) ask(name string) bool {
-	said := p.Want(Class(strings.IndexByte(marks, name[0])), name[1:])
+	wanted := p.Want(Class(strings.IndexByte(marks, name[0])), name[1:])
 	if p.wants == nil {
 		p.wants = map[string]bool{}
 	}
 	if len(p.wants) < maxWants {
-		p.wants[name] = said
+		p.wants[name] = wanted
 	}
-	return said
+	return wanted
 }

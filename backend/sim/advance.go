@@ -82,8 +82,8 @@ func (m *machine) advanceFurther(now time.Duration, ranks []*state) {
 		case due <= now:
 			there = append(there, a)
 		default:
-			slot := m.agenda.slot(due)
-			slot.arrivals = append(slot.arrivals, a)
+			entry := m.agenda.entry(due)
+			entry.arrivals = append(entry.arrivals, a)
 		}
 	}
 	m.arrive(now, there)

@@ -36,7 +36,7 @@ type dueEntry struct {
 	arrivals []arrival
 }
 
-func (a *agenda) slot(due time.Duration) *dueEntry {
+func (a *agenda) entry(due time.Duration) *dueEntry {
 	if s := a.at[due]; s != nil {
 		return s
 	}
@@ -99,7 +99,7 @@ func (b *batch) send() {
 		if due <= b.now {
 			b.m.out = append(b.m.out, o)
 		} else {
-			s := b.m.agenda.slot(due)
+			s := b.m.agenda.entry(due)
 			s.outputs = append(s.outputs, o)
 		}
 	}

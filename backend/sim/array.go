@@ -144,8 +144,8 @@ func (m *machine) hash(s *state, a *protocol.Args) (answer, *protocol.Fault) {
 func (m *machine) sums(sc scope, array int, span protocol.Span) ([]uint64, *protocol.Fault) {
 	v := &sc.globals[array]
 	k := sumKey{v.Expr, span, sc.size}
-	alike := isAlike(v.Expr)
-	if alike {
+	sameOnAll := sameOnAllRanks(v.Expr)
+	if sameOnAll {
 		if sums, ok := m.library.sum(k); ok {
 			return sums, nil
 		}
@@ -162,15 +162,15 @@ func (m *machine) sums(sc scope, array int, span protocol.Span) ([]uint64, *prot
 		}
 		sums = append(sums, sum.Sum())
 	}
-	if alike {
+	if sameOnAll {
 		m.library.keepSum(k, sums)
 	}
 	return sums, nil
 }
 
-// isAlike reports whether an expression has the same value on all ranks: its only names are i and
+// sameOnAllRanks reports whether an expression has the same value on all ranks: its only names are i and
 // size.
-func isAlike(expr string) bool {
+func sameOnAllRanks(expr string) bool {
 	names := strings.FieldsFunc(expr, func(r rune) bool { return r > 0x7f || !isNameByte(byte(r)) })
 	for _, n := range names {
 		if n != "i" && n != "size" && (n[0] < '0' || n[0] > '9') {

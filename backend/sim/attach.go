@@ -99,7 +99,7 @@ func (m *machine) note(text string) answer {
 	return answer{kind: protocol.KindNote, body: m.body(bodyKey{what: "note", text: text}, func() any { return protocol.Note{Text: text} })}
 }
 
-// wake carries out what is due. Ranks that arrive at different times, with no output in between,
+// wake executes what is due. Ranks that arrive at different times, with no output in between,
 // are reported together: a late wake-up has many of them.
 func (m *machine) wake(now time.Duration) {
 	var arrivals []arrival

@@ -21,8 +21,8 @@ type definition struct {
 	variant int // -1: all
 }
 
-// own is the state of a breakpoint on one rank.
-type own struct {
+// rankBreak is the state of a breakpoint on one rank.
+type rankBreak struct {
 	*definition
 	hits int
 	off  bool
@@ -84,17 +84,17 @@ func (m *machine) setBreak(s *state, d *definition) (answer, *protocol.Fault) {
 			return answer{}, bad
 		}
 	}
-	s.breaks = append(s.breaks, own{definition: d})
+	s.breaks = append(s.breaks, rankBreak{definition: d})
 	return m.listBreaks(s, s.breaks[len(s.breaks)-1:]), nil
 }
 
 func (m *machine) infoBreaks(s *state, a *protocol.Args) (answer, *protocol.Fault) {
-	list := slices.DeleteFunc(slices.Clone(s.breaks), func(b own) bool { return !a.Lists("info breakpoints", b.info) })
+	list := slices.DeleteFunc(slices.Clone(s.breaks), func(b rankBreak) bool { return !a.Lists("info breakpoints", b.info) })
 	return m.listBreaks(s, list), nil
 }
 
 // listBreaks returns the answer that lists breakpoints of a rank.
-func (m *machine) listBreaks(s *state, list []own) answer {
+func (m *machine) listBreaks(s *state, list []rankBreak) answer {
 	infos := []protocol.BreakpointInfo{}
 	var cells []cell
 	var key strings.Builder
@@ -118,7 +118,7 @@ func (m *machine) listBreaks(s *state, list []own) answer {
 
 // change applies keep to the named breakpoints of a rank, or to all if none is named, and removes
 // those for which it returns false.
-func (s *state) change(a *protocol.Args, keep func(*own) bool) (answer, *protocol.Fault) {
+func (s *state) change(a *protocol.Args, keep func(*rankBreak) bool) (answer, *protocol.Fault) {
 	numbers := slices.Clone(a.Breakpoints)
 	for _, p := range a.Places { // a simulated breakpoint has one location
 		if p.Number != 1 {
@@ -127,11 +127,11 @@ func (s *state) change(a *protocol.Args, keep func(*own) bool) (answer, *protoco
 		numbers = append(numbers, p.Breakpoint)
 	}
 	for _, n := range numbers {
-		if !slices.ContainsFunc(s.breaks, func(b own) bool { return b.info.Number == n }) {
+		if !slices.ContainsFunc(s.breaks, func(b rankBreak) bool { return b.info.Number == n }) {
 			return answer{}, gdbSays("No breakpoint number %d.", n)
 		}
 	}
-	kept := make([]own, 0, len(s.breaks))
+	kept := make([]rankBreak, 0, len(s.breaks))
 	for _, b := range s.breaks {
 		if len(numbers) > 0 && !slices.Contains(numbers, b.info.Number) || keep(&b) {
 			kept = append(kept, b)
@@ -161,7 +161,7 @@ func (m *machine) clear(s *state, a *protocol.Args) (answer, *protocol.Fault) {
 		f.Hint = "info breakpoints lists them"
 		return answer{}, f
 	}
-	if _, bad := s.change(&protocol.Args{Breakpoints: numbers}, func(*own) bool { return false }); bad != nil {
+	if _, bad := s.change(&protocol.Args{Breakpoints: numbers}, func(*rankBreak) bool { return false }); bad != nil {
 		return answer{}, bad
 	}
 	return answer{kind: protocol.KindResult, body: m.body(bodyKey{what: "clear", text: fmt.Sprint(numbers)}, func() any {
@@ -171,8 +171,8 @@ func (m *machine) clear(s *state, a *protocol.Args) (answer, *protocol.Fault) {
 	})}, nil
 }
 
-// enable carries out enable and disable.
-func (b *own) enable(on bool, a *protocol.Args) {
+// enable executes enable and disable.
+func (b *rankBreak) enable(on bool, a *protocol.Args) {
 	b.off = !on
 	switch {
 	case !on:
@@ -188,7 +188,7 @@ func (b *own) enable(on bool, a *protocol.Args) {
 // hit counts a hit of each breakpoint at the rank's position. If several stop the rank the first
 // is reported, as in gdb.
 func (m *machine) hit(s *state) (stop answer, hit bool) {
-	var by *own
+	var by *rankBreak
 	for i := range s.breaks {
 		b := &s.breaks[i]
 		if b.off || b.pos != s.pos || b.variant >= 0 && b.variant != s.variant || !m.holds(s, b) {
@@ -209,14 +209,14 @@ func (m *machine) hit(s *state) (stop answer, hit bool) {
 	temporary := by.info.Temporary || by.gone
 	stop = m.stopped(s, protocol.Stop{Reason: "breakpoint-hit", Breakpoint: by.info.Number, Temporary: temporary})
 	if n := by.info.Number; temporary {
-		s.breaks = slices.DeleteFunc(s.breaks, func(b own) bool { return b.info.Number == n })
+		s.breaks = slices.DeleteFunc(s.breaks, func(b rankBreak) bool { return b.info.Number == n })
 	}
 	return stop, true
 }
 
 // holds reports whether the condition permits a stop. If it cannot be evaluated the rank stops, as
 // in gdb.
-func (m *machine) holds(s *state, b *own) bool {
+func (m *machine) holds(s *state, b *rankBreak) bool {
 	if b.info.Condition == "" {
 		return true
 	}

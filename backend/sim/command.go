@@ -9,7 +9,7 @@ import (
 	"sdm/protocol"
 )
 
-// do carries out one command.
+// do executes one command.
 func (m *machine) do(now time.Duration, req backend.Request) {
 	running := m.batch(now, 0, false, 0)
 	replies := m.batch(now, req.ID, true, req.Command.Args.Limit)
@@ -31,21 +31,21 @@ func (m *machine) do(now time.Duration, req backend.Request) {
 		if !known || act == nil {
 			bad = &protocol.Fault{Kind: protocol.FaultEngine, Message: "simulated ranks do not know " + req.Command.Name}
 		}
-		var said effect
+		var result effect
 		if bad == nil {
-			said, bad = act(s)
+			result, bad = act(s)
 		}
 		if bad != nil {
 			replies.add(s, m.answerTime(s), m.fault(req.Command.Name, bad))
 			continue
 		}
-		if said.resumed {
+		if result.resumed {
 			m.resumeRank(s, running)
 			resumed = append(resumed, s)
 		}
-		replies.add(s, m.answerTime(s), said.answer)
-		if said.event.kind != 0 {
-			events.add(s, 0, said.event)
+		replies.add(s, m.answerTime(s), result.answer)
+		if result.event.kind != 0 {
+			events.add(s, 0, result.event)
 		}
 	}
 	running.send()
@@ -61,7 +61,7 @@ type effect struct {
 	resumed bool   // it runs to its goal
 }
 
-// action returns the function that carries out a command on one rank, nil for an unknown command.
+// action returns the function that executes a command on one rank, nil for an unknown command.
 // What does not depend on the rank is computed once.
 func (m *machine) action(c *protocol.Command) func(*state) (effect, *protocol.Fault) {
 	a := &c.Args
@@ -80,9 +80,9 @@ func (m *machine) action(c *protocol.Command) func(*state) (effect, *protocol.Fa
 	case "clear":
 		return only(func(s *state) (answer, *protocol.Fault) { return m.clear(s, a) })
 	case "delete":
-		return changing(a, func(*own) bool { return false })
+		return changing(a, func(*rankBreak) bool { return false })
 	case "enable", "disable":
-		return changing(a, func(b *own) bool { b.enable(c.Name == "enable", a); return true })
+		return changing(a, func(b *rankBreak) bool { b.enable(c.Name == "enable", a); return true })
 	case "continue", "next", "step", "finish", "until":
 		return func(s *state) (effect, *protocol.Fault) { return m.resume(s, c) }
 	case "interrupt":
@@ -103,7 +103,7 @@ func only(f func(*state) (answer, *protocol.Fault)) func(*state) (effect, *proto
 	}
 }
 
-func changing(a *protocol.Args, keep func(*own) bool) func(*state) (effect, *protocol.Fault) {
+func changing(a *protocol.Args, keep func(*rankBreak) bool) func(*state) (effect, *protocol.Fault) {
 	return only(func(s *state) (answer, *protocol.Fault) { return s.change(a, keep) })
 }
 

@@ -18,7 +18,7 @@ type witness struct {
 	state    map[rank.ID]backend.State
 	resumers map[protocol.RequestID]bool
 	ran      map[rank.ID]int // number of running events
-	answered map[rank.ID]int // number of resuming commands that were carried out
+	answered map[rank.ID]int // number of resuming commands that were executed
 }
 
 func (w *witness) Reply(id protocol.RequestID, groups ...protocol.Group) {

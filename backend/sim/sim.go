@@ -61,7 +61,7 @@ func (b *Backend) Close(context.Context) error {
 	b.mu.Lock()
 	defer b.mu.Unlock()
 	b.closed = true
-	b.quiet()
+	b.stopTimer()
 	return nil
 }
 
@@ -98,19 +98,19 @@ func (b *Backend) setAlarm(now time.Duration) {
 	if ok && b.stop != nil && b.alarm == due {
 		return
 	}
-	b.quiet()
+	b.stopTimer()
 	if ok {
 		b.alarm = due
-		b.stop = b.clock.AfterFunc(due-now, b.ring)
+		b.stop = b.clock.AfterFunc(due-now, b.timerFired)
 	}
 }
 
-// ring is called by the timer. A call after stop is harmless: it only carries out what is due.
-func (b *Backend) ring() {
-	b.step(func(time.Duration) { b.quiet() })
+// timerFired is called by the timer. A call after stop is harmless: it only executes what is due.
+func (b *Backend) timerFired() {
+	b.step(func(time.Duration) { b.stopTimer() })
 }
 
-func (b *Backend) quiet() {
+func (b *Backend) stopTimer() {
 	if b.stop != nil {
 		b.stop()
 		b.stop = nil

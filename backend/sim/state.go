@@ -19,7 +19,7 @@ type state struct {
 	variant int
 	now     backend.State
 	crashed bool // it has stopped with SIGSEGV
-	breaks  []own
+	breaks  []rankBreak
 	goal    *goal // of the current run; shared
 	turn    int   // number of runs; see arrival
 	last    time.Duration

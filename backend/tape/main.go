@@ -117,10 +117,10 @@ func play(s tapeDir, n names) (code int, err error) {
 			if p, err = load(path, n); err != nil {
 				return 1, err
 			}
-			say(p.start())
+			writeLines(p.start())
 		}
 		for _, c := range early {
-			code = say(p.take(c))
+			code = writeLines(p.take(c))
 		}
 		early = nil
 	}
@@ -139,8 +139,8 @@ func load(path string, n names) (*player, error) {
 	return newPlayer(lines, n), nil
 }
 
-// say writes lines as gdb does, and returns the exit code that is among them.
-func say(lines []Line) (code int) {
+// writeLines writes lines as gdb does, and returns the exit code that is among them.
+func writeLines(lines []Line) (code int) {
 	var b strings.Builder
 	for _, l := range lines {
 		switch l.Kind {

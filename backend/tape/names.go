@@ -44,8 +44,8 @@ func (n names) hide(text string) string {
 	return text
 }
 
-// meet gives a name to the process of a command that attaches to it.
-func (n names) meet(command string) {
+// learn gives a name to the process of a command that attaches to it.
+func (n names) learn(command string) {
 	found := attach.FindStringSubmatch(command)
 	if found == nil {
 		return

@@ -9,16 +9,16 @@ import (
 
 // player plays a tape. It is pure: its inputs are commands, its outputs are lines of gdb.
 type player struct {
-	lines  []Line
-	came   []bool            // whether the command of each line has come
-	at     int               // the first line that has not been played
-	tokens map[string]string // from tokens of the tape to those of the commands
-	names  names
-	over   bool
+	lines    []Line
+	received []bool            // whether the command of each line has been received
+	at       int               // the first line that has not been played
+	tokens   map[string]string // from tokens of the tape to those of the commands
+	names    names
+	over     bool
 }
 
 func newPlayer(lines []Line, n names) *player {
-	return &player{lines: lines, came: make([]bool, len(lines)), tokens: map[string]string{}, names: n}
+	return &player{lines: lines, received: make([]bool, len(lines)), tokens: map[string]string{}, names: n}
 }
 
 // start returns the lines before the first command.
@@ -33,10 +33,10 @@ func isRepeated(command string) bool {
 	return slices.ContainsFunc(repeated, func(r string) bool { return strings.HasPrefix(text, r) })
 }
 
-// skipped reports whether the next command will not come: it is one of repeated, and a later one
-// has come.
+// skipped reports whether the next command will not be received: it is one of repeated, and a later one
+// has been received.
 func (p *player) skipped() bool {
-	return isRepeated(p.lines[p.at].Text) && slices.Contains(p.came[p.at:], true)
+	return isRepeated(p.lines[p.at].Text) && slices.Contains(p.received[p.at:], true)
 }
 
 // take returns the lines of gdb after a command. A command that is not on the tape is answered
@@ -44,7 +44,7 @@ func (p *player) skipped() bool {
 func (p *player) take(command string) []Line {
 	token, text := withoutToken(strings.TrimSpace(command))
 	if i := p.find(text); i >= 0 {
-		p.came[i] = true
+		p.received[i] = true
 		recorded, _ := withoutToken(p.lines[i].Text)
 		p.tokens[recorded] = token
 		return p.play()
@@ -52,16 +52,16 @@ func (p *player) take(command string) []Line {
 	if isRepeated(text) {
 		return []Line{{Output, token + "^done"}, {Output, "(gdb) "}}
 	}
-	words := "the tape has no " + text + ": record it again"
-	return []Line{{Errors, words}, {Output, token + `^error,msg="` + strings.NewReplacer(`\`, `\\`, `"`, `\"`).Replace(words) + `"`}}
+	message := "the tape has no " + text + ": record it again"
+	return []Line{{Errors, message}, {Output, token + `^error,msg="` + strings.NewReplacer(`\`, `\\`, `"`, `\"`).Replace(message) + `"`}}
 }
 
-// find returns the index of the first command on the tape with this text that has not come yet, -1
+// find returns the index of the first command on the tape with this text that has not been received yet, -1
 // if there is none.
 func (p *player) find(text string) int {
 	for i := p.at; i < len(p.lines); i++ {
 		l := p.lines[i]
-		if l.Kind != Command || p.came[i] {
+		if l.Kind != Command || p.received[i] {
 			continue
 		}
 		_, recorded := withoutToken(l.Text)
@@ -84,14 +84,14 @@ func (p *player) binds(recorded, text string) bool {
 	return true
 }
 
-// play returns the lines up to the next command that has not come.
+// play returns the lines up to the next command that has not been received.
 func (p *player) play() []Line {
 	var out []Line
 	for ; p.at < len(p.lines) && !p.over; p.at++ {
 		l := p.lines[p.at]
 		switch l.Kind {
 		case Command:
-			if !p.came[p.at] && !p.skipped() {
+			if !p.received[p.at] && !p.skipped() {
 				return out
 			}
 			continue

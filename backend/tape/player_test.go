@@ -66,10 +66,10 @@ func TestPlayer(t *testing.T) {
 
 func TestNames(t *testing.T) {
 	n := names{"source": "/a/b", "program": "/a"}
-	n.meet("3-target-attach --thread-group i2 17")
-	n.meet("4-target-attach 17")
-	n.meet("5-target-attach 18")
-	n.meet("5-exec-continue 19")
+	n.learn("3-target-attach --thread-group i2 17")
+	n.learn("4-target-attach 17")
+	n.learn("5-target-attach 18")
+	n.learn("5-exec-continue 19")
 	clear := `3-target-attach --thread-group i2 17|-target-attach 18|pid="18",line="17"|Thread 0x17 (LWP 17)|process 170|/a/b/x.c|/a/y`
 	hidden := `3-target-attach --thread-group i2 ${1}|-target-attach ${2}|pid="${2}",line="17"|Thread 0x17 (LWP ${1})|process 170|${source}/x.c|${program}/y`
 	if got := n.hide(clear); got != hidden {

@@ -29,7 +29,7 @@ func (r *recorder) write(l Line) {
 	defer r.mu.Unlock()
 	if l.Kind == Command {
 		r.open(l.Text)
-		r.names.meet(l.Text)
+		r.names.learn(l.Text)
 	}
 	l.Text = r.names.hide(strings.TrimSpace(l.Text))
 	r.early += l.String() + "\n"
@@ -40,7 +40,7 @@ func (r *recorder) write(l Line) {
 	r.early, r.err = "", errors.Join(r.err, err)
 }
 
-// open creates the tape at the first command that tells which one to write.
+// open creates the tape at the first command from which its path follows.
 func (r *recorder) open(command string) {
 	if r.tape != nil {
 		return
@@ -80,7 +80,7 @@ func record(s tapeDir, gdb string, args []string, n names) (code int, err error)
 	cmd := exec.Command(gdb, args...)
 	in, err1 := cmd.StdinPipe()
 	out, err2 := cmd.StdoutPipe()
-	words, err3 := cmd.StderrPipe()
+	errorOutput, err3 := cmd.StderrPipe()
 	if err := errors.Join(err1, err2, err3); err != nil {
 		return 1, err
 	}
@@ -93,7 +93,7 @@ func record(s tapeDir, gdb string, args []string, n names) (code int, err error)
 	}()
 	var streams sync.WaitGroup
 	streams.Go(func() { r.pass(Output, out, os.Stdout) })
-	streams.Go(func() { r.pass(Errors, words, os.Stderr) })
+	streams.Go(func() { r.pass(Errors, errorOutput, os.Stderr) })
 	streams.Wait()
 	_ = cmd.Wait() // only the exit code matters
 	code = cmd.ProcessState.ExitCode()

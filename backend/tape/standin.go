@@ -1,3 +1,5 @@
+// Processes that replace ranks.
+
 package tape
 
 import (

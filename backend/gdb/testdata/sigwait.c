@@ -1,4 +1,4 @@
-// sigwait.c - blocks SIGINT in one thread and waits for it in another: whoever sends
+// sigwait.c - blocks SIGINT in one thread and waits for it in another: a process that sends
 // it one ends the program.
 #include <pthread.h>
 #include <signal.h>

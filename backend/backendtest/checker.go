@@ -25,13 +25,13 @@ import (
 //   - the running event precedes the answer to the command that resumes the rank;
 //   - bodies are canonical JSON, columns are sorted, each rank is once in each.
 type checker struct {
-	mu       sync.Mutex
-	changed  sync.Cond
-	speaking bool
-	over     bool
-	late     bool // the wait has timed out
-	broken   []error
-	log      []string
+	mu      sync.Mutex
+	changed sync.Cond
+	inCall  bool
+	over    bool
+	late    bool // the wait has timed out
+	broken  []error
+	log     []string
 
 	state map[rank.ID]backend.State
 	asked map[protocol.RequestID]*question
@@ -40,14 +40,14 @@ type checker struct {
 
 // question is an outstanding request.
 type question struct {
-	info    protocol.CommandInfo
-	owed    rank.Set
-	carried rank.Set         // ranks that have carried it out
-	ran     map[rank.ID]bool // ranks that have reported since that they run
-	answers []protocol.Group
+	info       protocol.CommandInfo
+	unanswered rank.Set
+	executed   rank.Set         // ranks that have executed it
+	ran        map[rank.ID]bool // ranks that have reported running since
+	answers    []protocol.Group
 }
 
-func newWitness() *checker {
+func newChecker() *checker {
 	w := &checker{state: map[rank.ID]backend.State{}, asked: map[protocol.RequestID]*question{}}
 	w.changed.L = &w.mu
 	return w
@@ -66,7 +66,7 @@ func (w *checker) expect(id protocol.RequestID, ranks rank.Set, info protocol.Co
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	w.late = false
-	w.asked[id] = &question{info: info, owed: ranks, ran: map[rank.ID]bool{}}
+	w.asked[id] = &question{info: info, unanswered: ranks, ran: map[rank.ID]bool{}}
 	if info.Name != "attach" {
 		return
 	}
@@ -82,26 +82,26 @@ func (w *checker) Reply(id protocol.RequestID, groups ...protocol.Group) {
 	defer w.enter()()
 	q := w.asked[id]
 	for _, g := range groups {
-		w.look(fmt.Sprintf("%d: ", id), g)
+		w.record(fmt.Sprintf("%d: ", id), g)
 		if g.Kind != protocol.KindResult && g.Kind != protocol.KindFault {
-			w.breaks("request %d: an answer of kind %v", id, g.Kind)
+			w.violation("request %d: an answer of kind %v", id, g.Kind)
 		}
 		if q == nil {
-			w.breaks("an answer to request %d, which was never made", id)
+			w.violation("an answer to request %d, which was never made", id)
 			continue
 		}
-		if extra := g.Ranks.Minus(q.owed); !extra.IsEmpty() {
-			w.breaks("request %d (%s): ranks %v answer who were not asked, or have answered", id, q.info.Name, extra)
+		if extra := g.Ranks.Minus(q.unanswered); !extra.IsEmpty() {
+			w.violation("request %d (%s): answers of ranks %v, which were not asked or have answered", id, q.info.Name, extra)
 		}
-		q.owed = q.owed.Minus(g.Ranks)
+		q.unanswered = q.unanswered.Minus(g.Ranks)
 		q.answers = append(q.answers, g)
 		if g.Kind != protocol.KindResult {
 			continue
 		}
-		q.carried = q.carried.Union(g.Ranks)
+		q.executed = q.executed.Union(g.Ranks)
 		for r := range g.Ranks.All() {
 			if q.info.Resumes && !q.ran[r] {
-				w.breaks("request %d (%s): rank %d has answered and not said that it runs", id, q.info.Name, r)
+				w.violation("request %d (%s): rank %d has answered without a running event", id, q.info.Name, r)
 			}
 		}
 	}
@@ -111,7 +111,7 @@ func (w *checker) Reply(id protocol.RequestID, groups ...protocol.Group) {
 func (w *checker) Event(groups ...protocol.Group) {
 	defer w.enter()()
 	for _, g := range groups {
-		w.look("", g)
+		w.record("", g)
 		if !isOfOneVersion(g) {
 			w.fresh = append(w.fresh, g)
 		}
@@ -121,11 +121,11 @@ func (w *checker) Event(groups ...protocol.Group) {
 		for r := range g.Ranks.All() {
 			next, ok := w.state[r].After(g.Kind)
 			if !ok {
-				w.breaks("rank %d is %v: %v cannot come", r, w.state[r], g.Kind)
+				w.violation("rank %d is %v: %v cannot come", r, w.state[r], g.Kind)
 			}
 			w.state[r] = next
 			for _, q := range w.asked {
-				if q.owed.Contains(r) && g.Kind == protocol.KindRunning {
+				if q.unanswered.Contains(r) && g.Kind == protocol.KindRunning {
 					q.ran[r] = true
 				}
 			}
@@ -136,49 +136,49 @@ func (w *checker) Event(groups ...protocol.Group) {
 // enter begins a call of the Sink; leave ends it.
 func (w *checker) enter() (leave func()) {
 	w.mu.Lock()
-	if w.speaking {
-		w.breaks("two speak at once")
+	if w.inCall {
+		w.violation("calls overlap")
 	}
 	if w.over {
-		w.breaks("something is said after the end")
+		w.violation("a call after Close")
 	}
-	w.speaking = true
+	w.inCall = true
 	return func() {
-		w.speaking = false
+		w.inCall = false
 		w.changed.Broadcast()
 		w.mu.Unlock()
 	}
 }
 
-// breaks records a violation of a rule.
-func (w *checker) breaks(format string, args ...any) {
+// violation records a violation of a rule.
+func (w *checker) violation(format string, args ...any) {
 	w.broken = append(w.broken, fmt.Errorf(format, args...))
 }
 
-// look records a group and checks its form.
-func (w *checker) look(prefix string, g protocol.Group) {
+// record records a group and checks its form.
+func (w *checker) record(prefix string, g protocol.Group) {
 	w.log = append(w.log, prefix+g.String())
 	var compact bytes.Buffer
 	if !g.Kind.IsOutput() {
 		if err := json.Compact(&compact, g.Body); err != nil || !bytes.Equal(compact.Bytes(), g.Body) {
-			w.breaks("%v: the body is not canonical JSON: %v", g, err)
+			w.violation("%v: the body is not canonical JSON: %v", g, err)
 		}
 	}
 	if g.Ranks.IsEmpty() {
-		w.breaks("%v: of no rank", g)
+		w.violation("%v: no ranks", g)
 	}
 	if !slices.IsSortedFunc(g.Columns, func(a, b column.Column) int { return strings.Compare(a.Name, b.Name) }) {
-		w.breaks("%v: columns are not in order", g)
+		w.violation("%v: columns are not sorted", g)
 	}
 	for _, c := range g.Columns {
 		if c.Count() != g.Ranks.Len() {
-			w.breaks("%v: column %s has the values of %d ranks", g, c.Name, c.Count())
+			w.violation("%v: column %s has the values of %d ranks", g, c.Name, c.Count())
 		}
 	}
 }
 
-// give ends the wait for an outcome.
-func (w *checker) give() {
+// timeOut ends the wait for an outcome.
+func (w *checker) timeOut() {
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	w.late = true
@@ -190,28 +190,28 @@ func (w *checker) outcome(id protocol.RequestID, what aim) (string, error) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	q := w.asked[id]
-	for !w.there(q, what) && !w.late && len(w.broken) == 0 {
+	for !w.reached(q, what) && !w.late && len(w.broken) == 0 {
 		w.changed.Wait()
 	}
 	switch {
 	case len(w.broken) > 0:
 		return "", errors.Join(w.broken...)
-	case !w.there(q, what):
-		return "", fmt.Errorf("request %d (%s) does not come to its end; ranks %v have not answered", id, q.info.Name, q.owed)
+	case !w.reached(q, what):
+		return "", fmt.Errorf("request %d (%s) is not finished; ranks %v have not answered", id, q.info.Name, q.unanswered)
 	}
 	text := lines(q.answers) + events(w.fresh)
 	w.fresh = nil
 	return text, nil
 }
 
-func (w *checker) there(q *question, what aim) bool {
-	if !q.owed.IsEmpty() {
+func (w *checker) reached(q *question, what aim) bool {
+	if !q.unanswered.IsEmpty() {
 		return false
 	}
 	if what == toAnswer {
 		return true
 	}
-	for r := range q.carried.All() {
+	for r := range q.executed.All() {
 		s := w.state[r]
 		if !s.IsOver() && (what == toEnd || s != backend.Stopped) {
 			return false

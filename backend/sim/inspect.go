@@ -54,12 +54,12 @@ func (m *machine) print(s *state, a *protocol.Args) (answer, *protocol.Fault) {
 		}
 		return *s.printed, nil
 	}
-	said, bad := m.printed(s, a)
+	result, bad := m.printed(s, a)
 	if bad == nil && a.Frame == nil && a.Thread == 0 && a.Last == 0 {
-		kept := said
+		kept := result
 		s.printed = &kept
 	}
-	return said, bad
+	return result, bad
 }
 
 func (m *machine) printed(s *state, a *protocol.Args) (answer, *protocol.Fault) {

@@ -11,7 +11,7 @@ import (
 	"strings"
 )
 
-// dir is the location of the tapes of one test.
+// tapeDir is the location of the tapes of one test.
 type tapeDir struct {
 	path  string // path of the tapes, without rank
 	state string // directory for the claims of this run
