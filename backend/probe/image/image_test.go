@@ -255,7 +255,7 @@ func FuzzParseMaps(f *testing.F) {
 	})
 }
 
-// FuzzLines damages the debug information of a program.
+// FuzzLines damages the symbols and the debug information of a program.
 func FuzzLines(f *testing.F) {
 	whole := program(f, "-g", "-O2")
 	f.Add(uint32(len(whole)/2), uint32(4), byte(0xff))
@@ -264,6 +264,10 @@ func FuzzLines(f *testing.F) {
 		at := int(from) % len(b)
 		for i := range b[at:min(at+int(n%64), len(b))] {
 			b[at+i] ^= with
+		}
+		if s, _, err := ReadSymbols(b); err == nil {
+			_, _ = s.Address("work")
+			_, _ = s.Function(0x1130)
 		}
 		l, err := ReadLines(b)
 		if err != nil {
