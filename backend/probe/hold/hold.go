@@ -291,7 +291,10 @@ func (p *Process) wait(deadline time.Time) {
 // onlyDisk reports whether all threads that have not stopped wait uninterruptibly.
 func (p *Process) onlyDisk() bool {
 	for _, t := range p.Threads {
-		if state, _ := status(p.PID, t.TID); t.seized && !t.stopped && state != "D" {
+		if !t.seized || t.stopped {
+			continue
+		}
+		if state, _ := status(p.PID, t.TID); state != "D" {
 			return false
 		}
 	}
