@@ -49,7 +49,7 @@ func TestBackend(t *testing.T) {
 	_ = gone.Process.Kill()
 	_ = gone.Wait()
 	r := &record{}
-	b := New(r, slog.New(slog.DiscardHandler))
+	b := New(r, slog.New(slog.DiscardHandler), "")
 	both := rank.Range(0, 1)
 	b.Attach(1, []backend.Target{{Rank: 0, PID: p.Process.Pid}, {Rank: 1, PID: gone.Process.Pid}, {Rank: 2, PID: 1, Held: true}}, "", 0)
 	b.Do(backend.Request{ID: 2, Ranks: both, Command: &protocol.Command{Name: "stacks"}})
@@ -81,7 +81,7 @@ func TestBackend(t *testing.T) {
 func TestEndOfARank(t *testing.T) {
 	p := start(t, "-O2")
 	r := &record{}
-	b := New(r, slog.New(slog.DiscardHandler))
+	b := New(r, slog.New(slog.DiscardHandler), "")
 	defer b.Close(t.Context())
 	b.Attach(1, []backend.Target{{Rank: 5, PID: p.Process.Pid}}, "", 0)
 	_ = p.Process.Kill()

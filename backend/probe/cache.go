@@ -24,6 +24,8 @@ type cache struct {
 	buffer    hold.Buffer
 	scratch   []byte // for the headers of images
 	cost      cost   // of the last take
+	// debugFiles is the directory of separate debug files; "": they are not read.
+	debugFiles string
 }
 
 func newCache() *cache { return &cache{images: map[string]*shared{}, processes: map[int]*process{}} }
@@ -39,11 +41,14 @@ type shared struct {
 	lines     *image.Lines
 	lined     bool              // lines have been read, or cannot be
 	file      []byte            // mapped, while symbols and lines are used; nil: none
+	separate  []byte            // the same of its separate debug file
 	links     map[uint64]string // as image.Module.Links; nil: not read yet
 	places    map[uint64][]image.Place
 	around    map[uint64]image.Function    // by an address in it; without a name: none is known
 	functions map[uint64]*derived.Function // without tables, by their begin; nil: nothing is certain
 	sites     argument.Cache               // of all images, for processes whose program it is
+	// debugFiles is as in cache.
+	debugFiles string
 	// interpreters of Python that the image holds, by process.
 	interpreters map[int]*python.Interpreter
 }
@@ -53,7 +58,7 @@ func (c *cache) of(m *image.Module, pid int) *shared {
 	s := c.images[m.Key()]
 	if s == nil {
 		s = &shared{pages: pages{kept: map[uint64][]byte{}}, places: map[uint64][]image.Place{}, around: map[uint64]image.Function{}, interpreters: map[int]*python.Interpreter{}, functions: map[uint64]*derived.Function{}}
-		s.from, s.bias = hold.Memory(pid), m.Bias
+		s.from, s.bias, s.debugFiles = hold.Memory(pid), m.Bias, c.debugFiles
 		s.table = m.Table(&s.pages)
 		c.images[m.Key()] = s
 	}
@@ -83,9 +88,7 @@ func (c *cache) sweep() {
 	}
 	for key, s := range c.images {
 		if !used[s] {
-			if s.file != nil {
-				hold.Unmap(s.file)
-			}
+			s.unmap()
 			delete(c.images, key)
 		}
 	}
@@ -140,10 +143,7 @@ func (s *shared) at(m *image.Module, pid int, addr uint64) []image.Place {
 	s.need(m, pid)
 	places, ok := s.places[addr]
 	if !ok {
-		if !s.lined && s.file != nil {
-			s.lined = true
-			s.lines, _ = image.ReadLines(s.file) // without them there are still the symbols
-		}
+		s.readLines()
 		places = s.lines.At(addr)
 		if len(places) == 0 {
 			name := s.stubName(m, pid, addr)
@@ -167,6 +167,7 @@ func (s *shared) need(m *image.Module, pid int) {
 	if !s.named {
 		s.named = true
 		s.readNames(m, pid)
+		s.readSeparate(m, pid)
 	}
 }
 

@@ -108,6 +108,55 @@ func TestFileThatBecomesShorter(t *testing.T) {
 	}
 }
 
+// TestSeparateDebugFiles has a stripped program whose debug information is in a file of its own, which is read
+// if it was asked for.
+func TestSeparateDebugFiles(t *testing.T) {
+	dir := t.TempDir()
+	path := build(t, []string{"g++"}, "c++", inlining, "-g", "-O2")
+	b, err := os.ReadFile(path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	_, id, err := image.ReadSymbols(b)
+	if err != nil {
+		t.Fatal(err)
+	}
+	separate := filepath.Join(dir, ".build-id", id[:2], id[2:]+".debug")
+	other := filepath.Join(dir, "other", ".build-id", id[:2], id[2:]+".debug")
+	for _, line := range [][]string{
+		{"mkdir", "-p", filepath.Dir(separate), filepath.Dir(other)},
+		{"objcopy", "--only-keep-debug", path, separate},
+		{"strip", "--strip-all", path},
+		{"cp", "/bin/true", other},
+	} {
+		if out, err := exec.Command(line[0], line[1:]...).CombinedOutput(); err != nil {
+			t.Fatalf("%v: %s", err, out)
+		}
+	}
+	p := run(t, path)
+	for debugFiles, want := range map[string]string{
+		dir:                         "main <stdin>:31; deep::Solver::run <stdin>:23; deep::twice <stdin>:19; deep::Solver::step <stdin>:11; pause",
+		"":                          "__libc_start_main; pause",
+		filepath.Join(dir, "other"): "__libc_start_main; pause",
+	} {
+		var got string
+		for n := 0; n < 1000 && !strings.HasSuffix(got, " pause"); n++ {
+			c := newCache()
+			c.debugFiles = debugFiles
+			var all []string
+			for _, f := range c.take([]int{p.Process.Pid}, view{"line", true})[0].threads[0] {
+				if f.Func != unnamed {
+					all = append(all, strings.TrimSpace(strings.TrimSuffix(fmt.Sprintf("%s %s:%d", f.Func, f.File, f.Line), " :0")))
+				}
+			}
+			got = strings.Join(all, "; ")
+		}
+		if got != want {
+			t.Errorf("debug files in %q: %q, want %q", debugFiles, got, want)
+		}
+	}
+}
+
 // atSymbol is a line of gdb's info symbol.
 var atSymbol = regexp.MustCompile(`^(\S+)(?: \+ \d+)? in section`)
 

@@ -59,9 +59,11 @@ const mostQueued = 1024
 
 // New returns a back end without ranks; Attach adds them. For each command stacks it logs, as
 // debugging information, how many threads were read, how long a process was held at most, and how
-// long all took.
-func New(sink backend.Sink, log *slog.Logger) *Backend {
+// long all took. debugFiles is the directory of separate debug files, as DebugFiles; "": they are not
+// read, which can cost some 100 ms for a large one.
+func New(sink backend.Sink, log *slog.Logger, debugFiles string) *Backend {
 	b := &Backend{sink: sink, log: log, queue: make(chan func(), mostQueued), cache: newCache(), ranks: map[rank.ID]*watched{}}
+	b.cache.debugFiles = debugFiles
 	b.wg.Go(func() {
 		for job := range b.queue {
 			job()

@@ -42,8 +42,10 @@ func (s *shared) furtherTables(m *image.Module, pid int) []*cfi.Table {
 	if at, _, ok := s.symbols.Section(".eh_frame"); ok && s.table == nil {
 		s.further = append(s.further, cfi.Walked(&s.pages, at))
 	}
-	if b := image.DebugFrame(s.file); b != nil {
-		s.further = append(s.further, cfi.Debug(b))
+	for _, file := range [][]byte{s.file, s.separate} {
+		if b := image.DebugFrame(file); b != nil {
+			s.further = append(s.further, cfi.Debug(b))
+		}
 	}
 	return s.further
 }

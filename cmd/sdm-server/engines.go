@@ -50,8 +50,12 @@ func openSim(_ *options, _ *slog.Logger, k backend.Sink) (backend.Backend, error
 	return sim.New(sim.Config{}, k), nil
 }
 
-func openProbe(_ *options, log *slog.Logger, k backend.Sink) (backend.Backend, error) {
-	return probe.New(k, log), nil
+func openProbe(o *options, log *slog.Logger, k backend.Sink) (backend.Backend, error) {
+	debugFiles := ""
+	if o.gdb.EagerSymbols {
+		debugFiles = probe.DebugFiles
+	}
+	return probe.New(k, log, debugFiles), nil
 }
 
 // openLazy has the probe look at ranks until a command needs gdb.

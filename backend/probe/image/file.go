@@ -155,6 +155,19 @@ func (f *file) buildID() string {
 	return m.BuildID
 }
 
+// noteID returns the build-id of the sections of notes; "": there is none. Separate debug files have no notes in
+// memory.
+func (f *file) noteID() string {
+	for i := range f.sections {
+		if s := &f.sections[i]; s.kind == elf.SHT_NOTE && s.size <= headSize {
+			if id := buildID(f.contents(s)); id != "" {
+				return id
+			}
+		}
+	}
+	return ""
+}
+
 // hashOf returns the hash table of the symbol table that is section n; nil: there is none.
 func (f *file) hashOf(n uint32) *gnuHash {
 	for i := range f.sections {

@@ -30,6 +30,26 @@ const (
 	mostSymbolName = 1 << 16 // bytes
 )
 
+// ReadSeparate returns the symbols of the separate debug file of an image with a build-id. The bytes are used
+// as long as the symbols are.
+func ReadSeparate(data []byte, id string) (s *Symbols, err error) {
+	problem := protect(func() {
+		var f *file
+		if f, err = parseFile(data); err != nil {
+			return
+		}
+		if found := f.noteID(); found != id || id == "" {
+			err = fmt.Errorf("the build-id is %q, not %q", found, id)
+			return
+		}
+		s, _, err = readSymbols(data)
+	})
+	if problem != nil {
+		return nil, problem
+	}
+	return s, err
+}
+
 // ReadSymbols returns the symbols of .symtab and .dynsym of an ELF file, and its build-id. The bytes
 // are used as long as the symbols are.
 func ReadSymbols(data []byte) (s *Symbols, id string, err error) {
