@@ -210,7 +210,7 @@ func (b *Backend) stacks(q backend.Request, ranks rank.Set) {
 	for i, s := range b.cache.take(pids, view{by, q.Command.Args.AllThreads}) {
 		one := rank.Range(ids[i], ids[i])
 		if s.err != nil {
-			b.unread(q.ID, one, s.err)
+			b.unread(q.ID, ids[i], s.err)
 			continue
 		}
 		graphs = append(graphs, b.graph(ids[i], s.waits))
@@ -241,7 +241,8 @@ type merged struct {
 }
 
 // unread answers why a process could not be read. If it has ended, that is what others wait for.
-func (b *Backend) unread(id protocol.RequestID, one rank.Set, err error) {
+func (b *Backend) unread(id protocol.RequestID, r rank.ID, err error) {
+	one := rank.Range(r, r)
 	if errors.Is(err, fs.ErrNotExist) {
 		err = errNoMemory
 	}
@@ -250,7 +251,7 @@ func (b *Backend) unread(id protocol.RequestID, one rank.Set, err error) {
 	case errors.Is(err, errNoMemory):
 		f.Kind = protocol.FaultState
 	case errors.Is(err, fs.ErrPermission):
-		f.Hint = "the processes of other users need root"
+		f.Message, f.Hint = forbidden(b.ranks[r].pid)
 	}
 	state := wait.NotKnown
 	if errors.Is(err, errNoMemory) {

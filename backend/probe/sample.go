@@ -3,6 +3,7 @@
 package probe
 
 import (
+	"io/fs"
 	"maps"
 	"slices"
 	"time"
@@ -93,6 +94,10 @@ func (c *cache) sample(p *process, held *hold.Process, v view) (s sample) {
 			c.processes[p.pid], now.state = now, p.state
 			p, shot = now, now.snapshot(held)
 		}
+	}
+	if refused(shot) {
+		s.err = fs.ErrPermission
+		return s
 	}
 	p.calls = p.blockedCalls(shot)
 	for t := range shot.Threads {

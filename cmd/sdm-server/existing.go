@@ -3,6 +3,7 @@ package main
 import (
 	"context"
 	"errors"
+	"fmt"
 	"io"
 	"maps"
 	"os"
@@ -39,7 +40,9 @@ func (p *program) findExisting() error {
 }
 
 // existing reports whether the ranks run already.
-func (o *options) existing() bool { return o.attach != "" || o.jobid != "" || o.hydra != "" }
+func (o *options) existing() bool {
+	return o.attach != "" || o.jobid != "" || o.hydra != "" || o.match != ""
+}
 
 // ranksHere returns the ranks on this host. self is the number of a single process that does not
 // know its own.
@@ -51,6 +54,13 @@ func (o *options) ranksHere(host string, self int) (table protocol.Proctable, of
 		}
 		table, of.Size, err = o.rankFrom.NumberPids(table, self)
 		return table, of, err
+	case o.match != "":
+		m, err := launch.ParseMatch(o.match)
+		if err != nil {
+			return nil, of, fmt.Errorf("--match: %w", err)
+		}
+		table, err = m.Processes(host)
+		return table, launch.Whole{Size: launch.Unknown}, err
 	case o.jobid != "":
 		table, of, err = o.rankFrom.RanksOfJob(o.jobid, host)
 		if err != nil {

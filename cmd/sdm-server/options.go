@@ -21,7 +21,7 @@ import (
 type options struct {
 	server, size                   int
 	byHost                         bool
-	attach, jobid, hydra           string
+	attach, jobid, hydra, match    string
 	list                           bool
 	rankVars                       string
 	rankFrom                       launch.RankFrom // read from rankVars
@@ -77,8 +77,9 @@ func (o *options) declare(f *pflag.FlagSet) {
 	f.StringVar(&o.attach, "attach", "", "`PID,PID...` of ranks on this host that run already: they are attached to, none is started")
 	f.StringVar(&o.jobid, "jobid", "", "`ID` of a running job: the same for its ranks on this host (their PMIX_NAMESPACE, PMI_JOBID, or Slurm's JOB.STEP; Slurm's JOB: those that mpirun has started in it)")
 	f.StringVar(&o.hydra, "hydra", "", "`HOST:PORT`, the --control-port of a running mpiexec of MPICH: the same for the ranks below its proxies on this host")
+	f.StringVar(&o.match, "match", "", "with --list: the user's processes on this host whose `\"PROGRAM ARG...\"` are like that")
 	f.StringVar(&o.rankVars, "rank-from", "", "`RANK[,SIZE[,LOCAL_RANK[,LOCAL_SIZE[,JOB]]]]`: the variables by which a starter that sdm does not know numbers its processes")
-	f.BoolVar(&o.list, "list", false, "only list which ranks of --attach, --jobid or --hydra are on this host, as a line of JSON")
+	f.BoolVar(&o.list, "list", false, "only list which ranks of --attach, --jobid, --hydra or --match are on this host, as a line of JSON")
 	f.BoolVar(&o.background, "background", false, "close the standard streams after the registration")
 	f.BoolVar(&o.like, "like-ranks", false, "take over environment and directory of the first rank that is attached to, without what makes it a rank or is loaded into it")
 	f.IntVar(&o.size, "size", 0, "servers in the session (default: as the starter says)")
@@ -150,10 +151,12 @@ func (o *options) check(f *pflag.FlagSet) error {
 	switch {
 	case badVars != nil:
 		return fmt.Errorf("--rank-from: %w", badVars)
-	case moreThanOne(o.attach, o.jobid, o.hydra):
-		return errors.New("--attach, --jobid and --hydra: give only one of them")
+	case moreThanOne(o.attach, o.jobid, o.hydra, o.match):
+		return errors.New("--attach, --jobid, --hydra and --match: give only one of them")
+	case o.match != "" && !o.list:
+		return errors.New("--match goes with --list")
 	case o.list && (!o.existing() || len(chosen) > 0 || len(o.program) > 0):
-		return errors.New("--list goes with one of --attach, --jobid and --hydra, and with nothing else")
+		return errors.New("--list goes with one of --attach, --jobid, --hydra and --match, and with nothing else")
 	case o.list:
 		return nil
 	case len(chosen) == 0:

@@ -21,9 +21,10 @@ func (o *options) declareAttach(f *flagSet) {
 	f.add("gdb", o.job.Servers.GDB.Declare)
 }
 
-// declareHosts adds the flag about the hosts of a job whose starter does not know them.
+// declareHosts adds the flags about jobs whose starter does not know the hosts, or that have none.
 func (o *options) declareHosts(f *pflag.FlagSet) {
-	f.StringVar(&o.job.Servers.Hosts, "hosts", "", "`HOST,HOST...` or @FILE: the hosts of a job of torchrun, whose agents know only their own (default: those of the allocation, or this one)")
+	f.StringVar(&o.job.Servers.Hosts, "hosts", "", "`HOST,HOST...` or @FILE: where the ranks are that no starter knows, of torchrun or --match (default: the hosts of the allocation, or this one)")
+	f.StringVar(&o.match, "match", "", "in place of a job: your processes on --hosts whose command lines are like `'PROGRAM ARG...'`, in the order of host and process id")
 }
 
 func (o *options) declareForce(f *pflag.FlagSet) {
@@ -58,9 +59,15 @@ func (a *app) attach(args []string) console.Status {
 }
 
 func (o *options) validateAttach() error {
+	if o.match != "" {
+		if len(o.args) > 0 {
+			return fmt.Errorf("%q and --match: one job at a time", o.args[0])
+		}
+		o.args = []string{"match:" + o.match}
+	}
 	switch {
 	case len(o.args) == 0:
-		return errors.New("attach to what? (sdm attach PID of mpirun, slurm:JOBID[.STEP], flux:JOBID, pbs:JOBID, pmix:NAMESPACE, torchrun:ID, pids:PID,PID... or hostfile:FILE)")
+		return errors.New("attach to what? (sdm attach PID of mpirun, slurm:JOBID[.STEP], flux:JOBID, pbs:JOBID, pmix:NAMESPACE, torchrun:ID, pids:PID,PID..., hostfile:FILE or --match 'PROGRAM ARG...')")
 	case len(o.args) > 1:
 		return fmt.Errorf("%q: one job at a time (several processes are pids:%s)", o.args[1], strings.Join(o.args, ","))
 	case o.job.Servers.PerServer < 0:

@@ -65,6 +65,7 @@ sdm attach [flags] pmix:NAMESPACE | pmix:PID | pmix:FILE
 sdm attach [flags] pids:PID,PID...
 sdm attach [flags] hostfile:FILE
 sdm attach [flags] --start-tool CMD job:ID
+sdm attach [flags] [--hosts HOST,HOST...|@FILE] --match 'PROGRAM ARG...'
 
 Takes control of a job that runs: stops its ranks where they are, executes the commands
 of -x and -e, then asks for more at a prompt (unless -b). At the end the job runs on.
@@ -79,6 +80,10 @@ process of the starter, of the server or of any rank, or by a file with the serv
 A job of torchrun is named by its --rdzv_id, by the address of its master, or by the PID of one of
 its agents; --hosts names its other hosts. A starter that sdm does not know numbers its processes
 in variables that --rank-from names.
+--match takes your processes on --hosts whose program is PROGRAM and whose arguments have the ARGs in
+this order, whatever is between them. Words are without directories, or as they were typed; * ? [...]
+are patterns; python is also python3.11. Ranks are in the order of host name and process id. A shell
+or a starter with such a line among its arguments does not match, nor does sdm itself.
 
 With --lazy the ranks run on, watched: stacks reads them without gdb, and the first other command
 attaches gdb to the ranks that it is about, and to no others.
@@ -90,7 +95,7 @@ from release 5 on, are asked for their ranks the same way.
 
 `
 
-const usageStacks = `sdm stacks [flags] PID | slurm:JOBID[.STEP] | flux:JOBID | pbs:JOBID | pmix:NAMESPACE | torchrun:ID | pids:PID,PID... | hostfile:FILE | job:ID
+const usageStacks = `sdm stacks [flags] PID | slurm:JOBID[.STEP] | flux:JOBID | pbs:JOBID | pmix:NAMESPACE | torchrun:ID | pids:PID,PID... | hostfile:FILE | job:ID | --match 'PROGRAM ARG...'
 
 Finds the ranks of a job that runs, as sdm attach does, and writes the stacks of all their
 threads as one tree. No gdb is needed: each process is stopped for about a millisecond, in
@@ -104,6 +109,7 @@ epoll_wait, return EINTR, as they do when a debugger attaches.
   sdm stacks 4711                                    4711 is the process of mpirun
   sdm stacks --samples 10 --every 1s 4711            who hangs?
   sdm stacks --folded 4711 | flamegraph.pl > job.svg
+  sdm stacks --hosts n1,n2 --match 'python train.py'  no starter: your processes on two hosts
 
 `
 

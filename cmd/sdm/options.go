@@ -26,6 +26,7 @@ type options struct {
 	job     job.Spec
 	args    []string // what follows the flags
 	lazy    bool     // of sdm attach
+	match   string   // in place of an argument of attach
 }
 
 func newOptions(env []string) options {

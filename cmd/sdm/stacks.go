@@ -86,8 +86,8 @@ func (a *app) look(s *stackOptions, f *flagSet, args []string, help func() strin
 	lines, err := s.lines()
 	switch {
 	case err != nil:
-	case len(s.args) == 0:
-		err = errors.New("the " + s.word + " of what? (sdm " + s.word + " PID of mpirun, slurm:JOBID[.STEP], flux:JOBID, pbs:JOBID, pids:PID,PID... or hostfile:FILE)")
+	case len(s.args) == 0 && s.match == "":
+		err = errors.New("the " + s.word + " of what? (sdm " + s.word + " PID of mpirun, slurm:JOBID[.STEP], flux:JOBID, pbs:JOBID, pids:PID,PID..., hostfile:FILE or --match 'PROGRAM ARG...')")
 	default:
 		err = s.validateAttach()
 	}

@@ -44,6 +44,9 @@ func (f finder) find(ctx context.Context, target string) (servers.Placement, lau
 	case named && kind == "torchrun":
 		p, err := f.findTorchrun(ctx, target)
 		return p, nil, err
+	case named && kind == "match":
+		p, err := f.findMatch(ctx, rest)
+		return p, nil, err
 	case named && kind == "flux":
 		id, err := flux.ParseID(rest)
 		if err != nil {
@@ -64,7 +67,7 @@ func (f finder) find(ctx context.Context, target string) (servers.Placement, lau
 	}
 	pid, err := strconv.Atoi(target)
 	if err != nil || pid <= 0 {
-		return servers.Placement{}, nil, misused("%q is no job (give the PID of mpirun, slurm:JOBID[.STEP], flux:JOBID, pbs:JOBID, pals:APID, pmix:NAMESPACE, torchrun:ID, pids:PID,PID..., hostfile:FILE or job:ID)", target)
+		return servers.Placement{}, nil, misused("%q is no job (give the PID of mpirun, slurm:JOBID[.STEP], flux:JOBID, pbs:JOBID, pals:APID, pmix:NAMESPACE, torchrun:ID, pids:PID,PID..., hostfile:FILE, job:ID or match:'PROGRAM ARG...')", target)
 	}
 	return f.findByPID(ctx, pid)
 }

@@ -30,11 +30,21 @@ func (f finder) findHydra(ctx context.Context, h launch.Hydra, id string, hosts 
 	return f.askHosts(ctx, id, hosts, "--hydra", h.Control)
 }
 
-// askHosts runs sdm-server --list on each host to find the ranks of a job.
+// askHosts finds the ranks of a job on its hosts.
 func (f finder) askHosts(ctx context.Context, id string, hosts []string, which ...string) (servers.Placement, error) {
-	server, err := local.FindServer("")
+	answers, err := f.list(ctx, id, hosts, which...)
 	if err != nil {
 		return servers.Placement{}, err
+	}
+	table, err := f.fromAnswers(which[1], answers)
+	return servers.Placement{Table: table, ID: id}, err
+}
+
+// list runs sdm-server --list on each host.
+func (f finder) list(ctx context.Context, id string, hosts []string, which ...string) ([]ssh.Answer, error) {
+	server, err := local.FindServer("")
+	if err != nil {
+		return nil, err
 	}
 	look := append([]string{server, "--list"}, which...)
 	if f.RankFrom != "" {
@@ -51,8 +61,7 @@ func (f finder) askHosts(ctx context.Context, id string, hosts []string, which .
 		f.Remark(said)
 		answers = f.ask(ctx, id, hosts, look)
 	}
-	table, err := f.fromAnswers(which[1], answers)
-	return servers.Placement{Table: table, ID: id}, err
+	return answers, nil
 }
 
 // lacksNetwork reports whether srun has failed because it has no interconnect left.

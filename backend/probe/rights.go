@@ -1,0 +1,43 @@
+// Processes that may not be read.
+
+package probe
+
+import (
+	"fmt"
+	"os"
+	"slices"
+	"strings"
+	"syscall"
+
+	"sdm/backend/probe/snapshot"
+)
+
+// refused reports whether no thread of a process may be traced.
+func refused(s *snapshot.Process) bool {
+	may := func(t snapshot.Thread) bool { return t.Why != syscall.EPERM.Error() }
+	return len(s.Threads) > 0 && !slices.ContainsFunc(s.Threads, may)
+}
+
+// forbidden says that a process may not be read or traced, why, and what to do.
+func forbidden(pid int) (message, hint string) {
+	scope, _ := os.ReadFile("/proc/sys/kernel/yama/ptrace_scope") // not there without Yama
+	owner := -1
+	if info, err := os.Stat(fmt.Sprintf("/proc/%d", pid)); err == nil {
+		owner = int(info.Sys().(*syscall.Stat_t).Uid)
+	}
+	return fmt.Sprintf("process %d may not be read", pid), whyForbidden(owner, os.Geteuid(), strings.TrimSpace(string(scope)))
+}
+
+// whyForbidden tells why a process of a user may not be traced by another user, or the same one
+// (ptrace(2), Ptrace access mode checking). scope is Yama's.
+func whyForbidden(owner, user int, scope string) string {
+	switch {
+	case user != 0 && owner != user:
+		return "it is another user's, or changes its user: that needs root"
+	case scope == "3":
+		return "/proc/sys/kernel/yama/ptrace_scope is 3: nobody may until this machine is started again without"
+	case scope == "2" || scope == "1" && user != 0:
+		return "/proc/sys/kernel/yama/ptrace_scope is " + scope + ": ask the administrator to set it to 0"
+	}
+	return "it protects itself, or this container lacks CAP_SYS_PTRACE (docker run --cap-add SYS_PTRACE)"
+}
