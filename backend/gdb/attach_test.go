@@ -286,8 +286,8 @@ func TestGDBThatEndsAtOnce(t *testing.T) {
 	}
 }
 
-func TestWhatHarmsDoesNotReachGDB(t *testing.T) {
-	t.Setenv("SDM_SECRET_TEST", "hush")
+func TestEnvironmentWithoutHarmfulVariables(t *testing.T) {
+	t.Setenv("SDM_SECRET_TEST", "secret")
 	t.Setenv("PYTHONUNBUFFERED", "1")
 	t.Setenv("DEBUGINFOD_URLS", "http://localhost/")
 	r := newRig(t, gdb.Config{})

@@ -29,14 +29,14 @@ type Config struct {
 	// libc6-dbg).
 	DebugFiles string
 	// EagerSymbols leaves debug-file-directory as gdb was compiled, and DebugFiles is
-	// ignored; gdb also reads the symbols of all libraries when it attaches (see
-	// unread).
+	// ignored; gdb also reads the symbols of all libraries when it attaches, otherwise only
+	// those that commands need.
 	EagerSymbols bool
 	// IndexCache is the directory with the indexes of the symbols of programs that
 	// earlier gdbs have made; "" means none. See indexcache.Open.
 	IndexCache string
 	// RanksPerGDB is the maximum number of ranks that share a gdb; 0: the engine
-	// decides, see share.
+	// decides by the numbers of ranks and of processor cores.
 	RanksPerGDB int
 	// Reverse records the execution of ranks from their first stop on, so that they can
 	// run backwards. gdb refuses that in non-stop mode and in a shared gdb, so each
@@ -44,20 +44,21 @@ type Config struct {
 	// SIGINT cannot be interrupted.
 	Reverse bool
 	// StartWait is how long gdbs may take to get their ranks under control, for targets
-	// without Within. 0: silentWait for each gdb, and no limit for an attach.
+	// without Within. 0: two minutes for the first line of each gdb, and no limit for an
+	// attach.
 	StartWait time.Duration
 	// OwnEnvironment returns the environment that this process had before it was
 	// replaced by that of a rank, or nil if it was not replaced. A gdb that does not
 	// start with the environment of a rank, which may name a library that the gdb
 	// cannot use, is started with this one. It may be nil.
 	OwnEnvironment func() []string
-	// Custody is told which processes to release if this process is killed; see
-	// custody.Custodian. The engine closes it. nil: none is.
+	// Custody learns which processes to release if this process is killed; see
+	// custody.Custodian. The engine closes it. nil: processes are not released then.
 	Custody Custody
 	// IgnoreAborts lets ranks that call MPI_Abort run on; otherwise they stop there.
 	IgnoreAborts bool
 	// StandIns says that the targets are not the processes that gdb reports, as with a
-	// tape: none of their files are read.
+	// tape: their files are not read.
 	StandIns bool
 	// Log receives reports of panics with their stacks; nil: they are not logged.
 	Log *slog.Logger

@@ -1,4 +1,4 @@
-// A panic costs only the ranks of one gdb.
+// Panics: after one, only the ranks of one gdb are lost.
 
 package gdb
 
@@ -12,7 +12,7 @@ import (
 )
 
 // guard calls a function of a debugger or machine. After a panic the ranks of this gdb
-// are given up, since their state is not reliable; all others go on.
+// are given up, since their state is not reliable; other gdbs are not affected.
 func (l *loop) guard(k *gdbProcess, do func()) {
 	defer func() {
 		if why := recover(); why != nil {
@@ -27,13 +27,13 @@ func (l *loop) guard(k *gdbProcess, do func()) {
 func (l *loop) giveUp(k *gdbProcess, why *protocol.Fault, stack []byte) {
 	k.broken, k.pendingInput = true, nil
 	broken := k.debugger
-	k.debugger = debugger.New(len(k.slots))
+	k.debugger = debugger.New(len(k.entries))
 	k.debugger.Gone = broken.Gone
 	var ranks []rank.ID
-	for _, s := range k.slots {
+	for _, s := range k.entries {
 		ranks = append(ranks, s.machine.Target.Rank)
 		out := s.machine.Out // from before the panic
-		l.said = append(l.said, out.Messages...)
+		l.messages = append(l.messages, out.Messages...)
 		for _, g := range out.Signals {
 			l.signal(s, g)
 		}
@@ -42,7 +42,7 @@ func (l *loop) giveUp(k *gdbProcess, why *protocol.Fault, stack []byte) {
 	}
 	k.debugger.Bytes = nil
 	k.debugger.Calls.Drop()
-	for _, s := range k.slots {
+	for _, s := range k.entries {
 		s.machine.GiveUp(l.now(), why)
 	}
 	k.debugger.Leave(l.now()) // also if all ranks had ended already

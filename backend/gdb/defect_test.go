@@ -45,7 +45,7 @@ func TestPanicAnywhere(t *testing.T) {
 		"close":    func(l *loop, k *gdbProcess) { k.close(l) },
 		"started":  func(l *loop, k *gdbProcess) { l.started(k, nil, context.Canceled) },
 		"tick":     func(l *loop, k *gdbProcess) { l.next, l.began = 1, l.began.Add(-time.Hour); l.tick() },
-		"vanished": func(l *loop, k *gdbProcess) { l.guard(k, func() { k.slots[0].machine.TargetEnded(1) }) },
+		"vanished": func(l *loop, k *gdbProcess) { l.guard(k, func() { k.entries[0].machine.TargetEnded(1) }) },
 		"record":   func(l *loop, k *gdbProcess) { l.guard(k, func() { k.parser.Feed([]byte("*stopped\n"), recordTo(k)) }) },
 		"died": func(l *loop, k *gdbProcess) {
 			l.guard(k, func() { k.debugger.Died(1, debugger.End{Cause: "a test"}, false) })
@@ -59,16 +59,16 @@ func TestPanicAnywhere(t *testing.T) {
 			l := newLoop(e, &said)
 			defer l.forker.close()
 			k, other := bareKeeper(l, 0, 1), bareKeeper(l, 2)
-			for _, s := range l.slots {
+			for _, s := range l.entries {
 				s.machine.Open = []*request.Request{{Command: &request.Command{Name: "print"}, ID: 7}}
 			}
-			k.slots[0].machine.Open[0].Deadline = time.Minute
-			k.slots[0].machine.GDB = nil
+			k.entries[0].machine.Open[0].Deadline = time.Minute
+			k.entries[0].machine.GDB = nil
 			input(l, k)
 			l.applyOutputs()
 			l.do(backend.Request{ID: 9, Ranks: rank.Range(0, 2), Command: &protocol.Command{Name: "info threads"}})
 			l.applyOutputs()
-			l.speak()
+			l.sendMessages()
 			text := strings.Join(said, "\n")
 			for _, r := range []string{"[0]", "[1]"} {
 				end := "0 lost "
@@ -84,7 +84,7 @@ func TestPanicAnywhere(t *testing.T) {
 			if name == "do" && strings.Count("\n"+text, "\n8 error [0]") != 1 {
 				t.Errorf("who asked when it happened has no answer:\n%s", text)
 			}
-			if len(other.slots[0].machine.Open) != 2 || slices.ContainsFunc(said, func(s string) bool { return strings.Contains(s, "[2]") }) {
+			if len(other.entries[0].machine.Open) != 2 || slices.ContainsFunc(said, func(s string) bool { return strings.Contains(s, "[2]") }) {
 				t.Errorf("the other gdb is concerned:\n%s", text)
 			}
 			if !strings.Contains(log.String(), "a defect of sdm") || !strings.Contains(log.String(), "goroutine") || !strings.Contains(log.String(), "ranks=0-1") {
@@ -106,9 +106,9 @@ func bareKeeper(l *loop, ranks ...rank.ID) *gdbProcess {
 		l.last++
 		s := &rankEntry{number: l.last, machine: debugger.NewMachine(backend.Target{Rank: r}, debugger.Host{}), target: &inferior.Process{FD: -1}, gdb: k}
 		s.machine.State = backend.Stopped
-		k.slots = append(k.slots, s)
+		k.entries = append(k.entries, s)
 		k.debugger.Add(s.machine)
-		l.slots[s.number], l.ranks[r] = s, s
+		l.entries[s.number], l.ranks[r] = s, s
 	}
 	return k
 }

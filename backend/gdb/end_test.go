@@ -246,9 +246,9 @@ func TestKillCommandDuringAttach(t *testing.T) {
 	}
 }
 
-// When we are killed, an attached target runs on as if nobody had been there,
+// If sdm is killed, an attached target runs on as if it had not been debugged,
 // and its gdb is gone.
-func TestWeAreKilled(t *testing.T) {
+func TestEngineKilled(t *testing.T) {
 	r := newRig(t, gdb.Config{})
 	target := r.run(build(t, "calls.c"))
 	us := exec.Command(os.Args[0])

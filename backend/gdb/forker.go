@@ -16,8 +16,8 @@ import (
 // *thread* ends, so one locked thread, which lives as long as the engine, forks all of
 // them (prctl(2), PR_SET_PDEATHSIG).
 //
-// newForker starts its goroutine. It receives orders from a channel, calls done with
-// each result, and ends when close is called, which waits for it.
+// newForker starts its goroutine. It executes the orders of a channel, calls done with each
+// result, and ends when close is called, which waits for it.
 type forker struct {
 	orders chan order
 	ended  chan struct{}
@@ -26,7 +26,7 @@ type forker struct {
 type order struct {
 	argv   []string
 	env    []string              // nil: that of this process
-	dies   bool                  // it is killed when this process ends
+	dies   bool                  // gdb is killed when this process ends
 	before func() error          // must succeed first; may be nil
 	done   func(*process, error) // called on the forker's thread
 }
@@ -59,11 +59,11 @@ func (f *forker) run() {
 	}
 }
 
-// start queues an order. dies must be false for a gdb that debugs a target which
-// outlives this process. A gdb that is killed leaves its breakpoints in the target,
-// which dies of them. SIGTERM makes gdb 13.1 abort in half of the cases when a
-// breakpoint is just being hit. So only the end of its input ends such a gdb when this
-// process dies, and it leaves an unharmed target (25 of 25).
+// start queues an order. dies must be false for a gdb that debugs a target which outlives
+// this process: a gdb that is killed leaves its breakpoints in the target, which a breakpoint
+// then kills, and SIGTERM makes gdb 13.1 abort in half of the cases while a breakpoint is being
+// hit. Such a gdb ends at the end of its input when this process dies, and removes its
+// breakpoints (in 25 of 25 cases).
 func (f *forker) start(o order) { f.orders <- o }
 
 // close must not be called while gdbs live: they would die with the thread.
@@ -99,8 +99,8 @@ func startProcess(argv, env []string, dies bool) (*process, error) {
 	return p, nil
 }
 
-// pipes creates the standard streams; our ends are non-blocking, the child's are
-// blocking.
+// pipes creates the standard streams; the ends of this process are non-blocking, those of the
+// child are blocking.
 func (p *process) pipes() (child [3]uintptr, err error) {
 	ours := [3]*int{&p.stdin, &p.stdout, &p.stderr}
 	for i, end := range ours {

@@ -1,7 +1,7 @@
 // Package gdb is the back end that debugs ranks with GDB: it starts gdb processes, each with one rank
-// or several, and carries out what package debugger decides about them.
+// or several, and executes what package debugger decides about them.
 //
-// The loop owns all. A gdbProcess is the process of a gdb, a rankEntry that of a rank.
+// The loop owns all state. A gdbProcess is the process of a gdb, a rankEntry that of a rank.
 package gdb
 
 import (
@@ -19,8 +19,8 @@ import (
 //
 // It starts two goroutines, which end with Close: the loop, which owns all machines and
 // processes, and the forker. Reads of memory and of source files have goroutines of
-// their own; one that a file server does not answer stays until it does. The loop calls
-// the Sink, or Do while the loop waits: never two at once.
+// their own; the read of a file ends when the file server answers, or Close gives up waiting.
+// The loop calls the Sink, or Do does while the loop waits: calls do not overlap.
 type Engine struct {
 	cfg   Config
 	poll  *poller

@@ -1,4 +1,4 @@
-// What the loop holds for each gdb.
+// The loop's entry for each gdb.
 
 package gdb
 
@@ -19,53 +19,53 @@ import (
 )
 
 // gdbProcess is one gdb: its process with its streams, and what it does. The ranks that share
-// it have a slot each.
+// it have an entry each.
 type gdbProcess struct {
 	number       int32
 	root         string // of its ranks, see backend.Target
 	debugger     *debugger.Debugger
 	process      *process // nil before it has started and after its end
 	parser       mi.Parser
-	slots        []*rankEntry // as debugger.machines
+	entries      []*rankEntry // in the order of Debugger.Machines
 	waiting      bool         // the process is being started
-	again        bool         // … for the second time; see tooOld
+	restarted    bool         // it was started again; see tooOld
 	touched      bool
 	crashed      bool // its gdb was ended by a signal
-	plain        bool // it was started with the environment that we had at first
-	heldUp       bool // gdb's stdin is full; the poller watches it
-	broken       bool // see giveUp: what gdb says is of no use any more
+	serverEnv    bool // it was started with Config.OwnEnvironment
+	inputFull    bool // gdb's stdin is full; the poller watches it
+	broken       bool // see giveUp: the output of gdb is ignored
 	pendingInput []byte
-	orphans      []*inferior.Process // children of its ranks that a gdb which is replaced has held
-	first        []byte              // what it was told first, until it has answered
+	orphans      []*inferior.Process // children of its ranks that it traced when it was killed to be replaced
+	first        []byte              // its first commands, until it has answered
 }
 
-// commandLine is that of a gdb.
+// commandLine returns the command line of a gdb.
 func (l *loop) commandLine(k *gdbProcess) []string {
 	interpreter := "mi4"
-	if l.old {
+	if l.beforeMI4 {
 		interpreter = "mi3"
 	}
-	line := l.e.cfg.commandLine(interpreter, l.indexes.Dir(k.number), k.debugger.DefersSymbols, k.slots[0].machine.Target.AllStop)
-	if k.root != "" { // gdb's own way into another mount namespace wants root's rights
+	line := l.e.cfg.commandLine(interpreter, l.indexes.Dir(k.number), k.debugger.DefersSymbols, k.entries[0].machine.Target.AllStop)
+	if k.root != "" { // gdb itself enters another mount namespace only with the rights of root
 		line = append(line, "-iex", "set sysroot "+k.root)
 	}
 	return line
 }
 
-// tooOld starts a gdb again that has said that it does not know mi4. It has not
-// done anything yet.
+// tooOld restarts a gdb that has ended because it does not know mi4, and reports whether it has. Such a gdb has
+// not executed any command.
 func (l *loop) tooOld(k *gdbProcess, cause string) bool {
-	if l.closing || k.first == nil || k.again || !strings.Contains(cause, "mi4") {
+	if l.closing || k.first == nil || k.restarted || !strings.Contains(cause, "mi4") {
 		return false
 	}
-	l.old, k.again = true, true
-	k.pendingInput, k.heldUp = k.first, false
+	l.beforeMI4, k.restarted = true, true
+	k.pendingInput, k.inputFull = k.first, false
 	k.parser = mi.Parser{Want: debugger.WantsRecord}
-	l.startGDB(k, k.slots[0].machine.Target.Held)
+	l.startGDB(k, k.entries[0].machine.Target.Held)
 	return true
 }
 
-// newGDBProcess makes room for a gdb of n ranks.
+// newGDBProcess makes the entry of a gdb of n ranks.
 func (l *loop) newGDBProcess(n int) *gdbProcess {
 	l.last++
 	k := &gdbProcess{number: l.last, debugger: debugger.New(n)}
@@ -75,9 +75,9 @@ func (l *loop) newGDBProcess(n int) *gdbProcess {
 	return k
 }
 
-// startGDB orders the process. It must not be called with a process alive.
+// startGDB makes the forker start the process. The previous process, if any, must have ended.
 func (l *loop) startGDB(k *gdbProcess, dies bool) {
-	k.waiting, k.debugger.Old, k.debugger.DebugOutput = true, l.old, l.old
+	k.waiting, k.debugger.Old, k.debugger.DebugOutput = true, l.beforeMI4, l.beforeMI4
 	l.forker.start(order{argv: l.commandLine(k), env: l.environment(k), dies: dies, before: l.borrowIndexes(k, nil), done: l.whenStarted(k)})
 }
 
@@ -135,7 +135,7 @@ func (l *loop) started(k *gdbProcess, p *process, err error) {
 // unready is why a rank cannot be handed to a gdb that is about to be started.
 type unready struct{ error }
 
-// notReady puts such an error into words; nil: it is another.
+// notReady returns the fault for such an error; nil: the error is another one.
 func notReady(err error) *protocol.Fault {
 	var u unready
 	switch {
@@ -148,7 +148,7 @@ func notReady(err error) *protocol.Fault {
 }
 
 func noGDB(path string, err error) *protocol.Fault {
-	var e *exec.Error // its text names the path once more, and once more again
+	var e *exec.Error // its text repeats the path
 	if errors.As(err, &e) {
 		err = e.Err
 	}
@@ -162,7 +162,7 @@ func noGDB(path string, err error) *protocol.Fault {
 	}
 }
 
-// processEnded takes what gdb has left behind, and then its end.
+// processEnded processes the rest of gdb's output, and then its end.
 func (l *loop) processEnded(k *gdbProcess) {
 	if k.process == nil {
 		return
@@ -173,14 +173,14 @@ func (l *loop) processEnded(k *gdbProcess) {
 	}
 	how := k.process.reap()
 	k.crashed = how.Crashed
-	k.process.kill() // what it had started itself
+	k.process.kill() // the processes that gdb has started
 	k.process.close()
 	inferior.ContinueAll(k.orphans)
 	k.orphans = nil
 	l.custody.Forget(k.process.pid)
 	k.process = nil
 	l.returnIndexes(k)
-	if l.tooOld(k, how.Cause) || l.startsPlain(k, how) {
+	if l.tooOld(k, how.Cause) || l.restartWithServerEnv(k, how) {
 		return
 	}
 	var orphans []*debugger.Machine
@@ -190,20 +190,20 @@ func (l *loop) processEnded(k *gdbProcess) {
 	l.remove(k)
 }
 
-// holdOrphans takes hold of the children of ranks that a gdb which is replaced would leave stopped.
+// holdOrphans opens the children of ranks that would stay stopped after the end of a gdb that is replaced.
 func (k *gdbProcess) holdOrphans() {
 	if k.debugger.Replaced == "" || k.orphans != nil {
 		return
 	}
-	for _, s := range k.slots {
+	for _, s := range k.entries {
 		k.orphans = append(k.orphans, k.children(s)...)
 	}
 }
 
-// children returns the children of a rank that its gdb holds, but for those that are ranks themselves.
+// children returns the children of a rank that its gdb traces, except those that are ranks themselves.
 func (k *gdbProcess) children(s *rankEntry) []*inferior.Process {
 	return slices.DeleteFunc(s.target.Children(k.process.pid), func(c *inferior.Process) bool {
-		isRank := slices.ContainsFunc(k.slots, func(o *rankEntry) bool { return o.target.PID() == c.PID() })
+		isRank := slices.ContainsFunc(k.entries, func(o *rankEntry) bool { return o.target.PID() == c.PID() })
 		if isRank {
 			c.Close()
 		}
@@ -211,7 +211,7 @@ func (k *gdbProcess) children(s *rankEntry) []*inferior.Process {
 	})
 }
 
-// removeFromChildren removes the breakpoints from children of a rank that its gdb holds.
+// removeFromChildren removes the breakpoints from the children of a rank that its gdb traces.
 func (l *loop) removeFromChildren(k *gdbProcess, s *rankEntry) {
 	if k.process == nil {
 		return
@@ -224,10 +224,10 @@ func (l *loop) removeFromChildren(k *gdbProcess, s *rankEntry) {
 	}
 }
 
-// recoverRanks gives each of some ranks of a dead gdb one of its own.
+// recoverRanks starts a gdb for each of some ranks of a gdb that has ended.
 func (l *loop) recoverRanks(k *gdbProcess, orphans []*debugger.Machine) {
 	for _, m := range orphans {
-		s := k.slots[slices.IndexFunc(k.slots, func(s *rankEntry) bool { return s.machine == m })]
+		s := k.entries[slices.IndexFunc(k.entries, func(s *rankEntry) bool { return s.machine == m })]
 		s.target.Signal(syscall.SIGSTOP)
 		var before func() error
 		if pid := m.Target.PID; !m.IsCore() {
@@ -237,7 +237,7 @@ func (l *loop) recoverRanks(k *gdbProcess, orphans []*debugger.Machine) {
 	}
 }
 
-// handOver gives a rank that its shared gdb has let go a gdb of its own.
+// handOver starts a gdb for a rank from which its shared gdb has detached.
 func (l *loop) handOver(k *gdbProcess, s *rankEntry) {
 	deferSymbols := k.debugger.DefersSymbols && s.machine.Symbols.Deferred
 	l.guard(k, func() { k.debugger.Release(l.now(), s.machine) })
@@ -249,13 +249,13 @@ func (l *loop) handOver(k *gdbProcess, s *rankEntry) {
 	l.giveOwn(k, s, deferSymbols, before)
 }
 
-// giveOwn starts a gdb for a rank alone, once something has come to pass.
+// giveOwn starts a gdb for one rank. The forker calls before first, unless it is nil.
 func (l *loop) giveOwn(k *gdbProcess, s *rankEntry, deferSymbols bool, before func() error) {
 	m := s.machine
 	s.halted = true
-	k.slots = slices.DeleteFunc(k.slots, func(o *rankEntry) bool { return o == s })
+	k.entries = slices.DeleteFunc(k.entries, func(o *rankEntry) bool { return o == s })
 	own := l.newGDBProcess(1)
-	own.root, own.slots, s.gdb = m.Target.Root, []*rankEntry{s}, own
+	own.root, own.entries, s.gdb = m.Target.Root, []*rankEntry{s}, own
 	own.debugger.DefersSymbols = deferSymbols
 	own.debugger.Bound = k.debugger.Bound
 	own.debugger.Add(m)
@@ -265,7 +265,8 @@ func (l *loop) giveOwn(k *gdbProcess, s *rankEntry, deferSymbols bool, before fu
 	l.forker.start(order{argv: l.commandLine(own), env: l.environment(own), dies: m.Target.Held, before: l.borrowIndexes(own, before), done: l.whenStarted(own)})
 }
 
-// borrowIndexes returns what the forker does before it starts a gdb.
+// borrowIndexes returns the function that the forker calls before it starts a gdb: it fills the directory with
+// indexes and then calls before, unless that is nil.
 func (l *loop) borrowIndexes(k *gdbProcess, before func() error) func() error {
 	indexes, number := l.indexes, k.number
 	return func() error {
@@ -277,7 +278,7 @@ func (l *loop) borrowIndexes(k *gdbProcess, before func() error) func() error {
 	}
 }
 
-// returnIndexes lets the forker keep the indexes that a gdb that has ended has made.
+// returnIndexes makes the forker move the indexes that a gdb has made into the cache, after the end of the gdb.
 func (l *loop) returnIndexes(k *gdbProcess) {
 	if l.indexes == nil {
 		return
@@ -289,19 +290,19 @@ func (l *loop) returnIndexes(k *gdbProcess) {
 	})
 }
 
-// whenStarted is called by the forker.
+// whenStarted returns the callback for the forker.
 func (l *loop) whenStarted(k *gdbProcess) func(*process, error) {
 	return func(p *process, err error) {
 		l.e.post(func(l *loop) { l.started(k, p, err) })
 	}
 }
 
-// remove forgets a gdb that is gone; its machines stay to answer that
-// their ranks have ended, until they are started again or the engine is closed.
+// remove removes a gdb that has ended. Its machines stay, to answer that their ranks have ended, until the ranks
+// are started again or the engine is closed.
 func (l *loop) remove(k *gdbProcess) {
 	delete(l.gdbs, k.number)
-	for _, s := range k.slots {
-		s.alone = true
+	for _, s := range k.entries {
+		s.gdbEnded = true
 		if !s.detached {
 			l.release(s, k.crashed)
 		}
@@ -321,7 +322,7 @@ func (k *gdbProcess) close(l *loop) {
 	l.touch(k)
 }
 
-// write sends to gdb, or keeps what is for one that is being started.
+// write sends commands to gdb, or keeps them for a gdb that is being started.
 func (l *loop) write(k *gdbProcess, b []byte) {
 	switch {
 	case len(b) == 0:
@@ -334,16 +335,15 @@ func (l *loop) write(k *gdbProcess, b []byte) {
 	}
 	left, err := k.process.write(b)
 	if err != nil {
-		k.process.kill() // it has not read megabytes: it never will
+		k.process.kill() // megabytes of commands wait: it has stopped reading
 		return
 	}
-	if left && !k.heldUp && l.e.poll.add(k.process.stdin, k.number, streamInput) == nil {
-		k.heldUp = true
+	if left && !k.inputFull && l.e.poll.add(k.process.stdin, k.number, streamInput) == nil {
+		k.inputFull = true
 	}
 }
 
-// readOutput takes one piece of what gdb has written. It reports whether there
-// may be more.
+// readOutput processes a piece of gdb's output. It reports whether there may be more.
 func (l *loop) readOutput(k *gdbProcess) bool {
 	if k.process == nil {
 		return false
@@ -361,7 +361,7 @@ func (l *loop) readOutput(k *gdbProcess) bool {
 		l.guard(k, func() {
 			k.parser.Feed(b, func(r mi.Record) {
 				if r.Class == mi.Log {
-					k.process.words.ReceiveLog(r.Text)
+					k.process.errors.ReceiveLog(r.Text)
 				}
 				k.debugger.Record(now, r)
 			})
@@ -379,6 +379,6 @@ func (l *loop) readErrors(k *gdbProcess) bool {
 	if over {
 		l.e.poll.remove(k.process.stderr)
 	}
-	k.process.words.Receive(b)
+	k.process.errors.Receive(b)
 	return len(b) > 0
 }

@@ -16,34 +16,33 @@ import (
 	"sdm/protocol/rank"
 )
 
-// loop owns everything that an engine has. One turn processes the output of all gdbs
-// and all requests that have arrived, and then calls the Sink once per request: `print`
-// on 64 ranks takes a few turns instead of several hand-offs between goroutines for
-// each rank.
+// loop owns the state of an engine. One turn processes the output of all gdbs and all
+// requests that have arrived, and then calls the Sink once for each request: print on 64 ranks
+// takes a few turns instead of several switches between goroutines for each rank.
 type loop struct {
-	e        *Engine
-	sink     backend.Sink
-	forker   *forker
-	indexes  *indexcache.Cache
-	custody  Custody
-	sources  *sourcefile.Files
-	hashers  *inferior.Hashers
-	programs inferior.Programs
-	began    time.Time
-	gdbs     map[int32]*gdbProcess  // by number
-	slots    map[int32]*rankEntry   // by number
-	ranks    map[rank.ID]*rankEntry // the latest slot of each rank
-	last     int32
-	touched  []*gdbProcess      // their effects are to be carried out
-	said     []debugger.Message // for the sink, in order
-	next     time.Duration      // when tick is due; 0: never
-	armed    time.Duration      // the deadline that the poller has
-	old      bool               // this gdb does not know mi4
-	plain    bool               // gdbs do not start with the environment of the ranks
-	closing  bool
-	forced   bool // the deadline of Close has passed
-	ctx      context.Context
-	buffer   [64 << 10]byte
+	e         *Engine
+	sink      backend.Sink
+	forker    *forker
+	indexes   *indexcache.Cache
+	custody   Custody
+	sources   *sourcefile.Files
+	hashers   *inferior.Hashers
+	programs  inferior.Programs
+	began     time.Time
+	gdbs      map[int32]*gdbProcess  // by number
+	entries   map[int32]*rankEntry   // by number
+	ranks     map[rank.ID]*rankEntry // the latest entry of each rank
+	last      int32
+	touched   []*gdbProcess      // their effects are to be executed
+	messages  []debugger.Message // for the sink, in order
+	next      time.Duration      // when tick is due; 0: never
+	armed     time.Duration      // the deadline that the poller has
+	beforeMI4 bool               // gdb does not know mi4
+	serverEnv bool               // gdbs are started with Config.OwnEnvironment, since one did not start with that of the ranks
+	closing   bool
+	forced    bool // the deadline of Close has passed
+	ctx       context.Context
+	buffer    [64 << 10]byte
 }
 
 func newLoop(e *Engine, sink backend.Sink) *loop {
@@ -53,13 +52,13 @@ func newLoop(e *Engine, sink backend.Sink) *loop {
 	}
 	l := &loop{
 		e: e, sink: sink, forker: newForker(), custody: custody, sources: sourcefile.New(), hashers: inferior.NewHashers(), began: time.Now(),
-		gdbs: map[int32]*gdbProcess{}, slots: map[int32]*rankEntry{}, ranks: map[rank.ID]*rankEntry{}, ctx: context.Background(),
+		gdbs: map[int32]*gdbProcess{}, entries: map[int32]*rankEntry{}, ranks: map[rank.ID]*rankEntry{}, ctx: context.Background(),
 	}
 	l.openIndexes(e.cfg.IndexCache)
 	return l
 }
 
-// openIndexes opens the index cache; without it the engine works as well, but slower.
+// openIndexes opens the index cache. Without it the engine is slower.
 func (l *loop) openIndexes(dir string) {
 	if dir == "" {
 		return
@@ -74,7 +73,7 @@ func (l *loop) openIndexes(dir string) {
 
 func (l *loop) now() time.Duration { return time.Since(l.began) }
 
-// touch marks a gdb whose effects, or those of its machines, are to be carried out.
+// touch marks a gdb whose effects, or those of its machines, are to be executed.
 func (l *loop) touch(k *gdbProcess) {
 	if !k.touched {
 		k.touched = true

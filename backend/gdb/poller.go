@@ -30,7 +30,7 @@ type poller struct {
 
 // ready is a descriptor that can be read or, for gdb's input, written.
 type ready struct {
-	slot   int32 // as given to add
+	number int32 // as given to add
 	stream stream
 }
 
@@ -64,12 +64,12 @@ func newPoller() (*poller, error) {
 }
 
 // add starts watching a descriptor: for room if it is gdb's input, otherwise for input.
-func (p *poller) add(fd int, slot int32, s stream) error {
+func (p *poller) add(fd int, number int32, s stream) error {
 	mask := uint32(unix.EPOLLIN)
 	if s == streamInput {
 		mask = unix.EPOLLOUT
 	}
-	return unix.EpollCtl(p.fd, unix.EPOLL_CTL_ADD, fd, &unix.EpollEvent{Events: mask, Fd: slot, Pad: int32(s)})
+	return unix.EpollCtl(p.fd, unix.EPOLL_CTL_ADD, fd, &unix.EpollEvent{Events: mask, Fd: number, Pad: int32(s)})
 }
 
 // remove stops watching it; closing a descriptor does so, too.
@@ -115,7 +115,7 @@ func (p *poller) wait(into []ready) ([]ready, error) {
 	}
 	p.awake()
 	for _, e := range p.events[:n] {
-		into = append(into, ready{slot: e.Fd, stream: stream(e.Pad)})
+		into = append(into, ready{number: e.Fd, stream: stream(e.Pad)})
 	}
 	return into, nil
 }

@@ -35,7 +35,7 @@ func waitFor(t *testing.T, p *poller, want int) {
 	if err != nil || len(list) != want {
 		t.Fatalf("%v, %v; want %d", list, err, want)
 	}
-	if want == 1 && (list[0] != ready{slot: 7, stream: streamOutput}) {
+	if want == 1 && (list[0] != ready{number: 7, stream: streamOutput}) {
 		t.Fatalf("%+v", list[0])
 	}
 }

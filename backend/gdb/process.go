@@ -21,12 +21,12 @@ type process struct {
 	stderr int
 
 	unsent []byte // what the pipe has not accepted yet
-	words  debugger.ErrorTail
+	errors debugger.ErrorTail
 }
 
 const (
-	// maxUnsent bounds the bytes that wait for a gdb that does not read. A gdb that
-	// hangs gets no commands long before; see machine.busy.
+	// maxUnsent bounds the bytes that wait for a gdb that does not read. Commands for a gdb
+	// that hangs are refused long before; see busy in package debugger.
 	maxUnsent = 4 << 20
 )
 
@@ -58,8 +58,8 @@ func (p *process) flush() (left bool) {
 	return p.unsent != nil
 }
 
-// send returns how many bytes are done. Bytes for a gdb that has ended count as sent:
-// its pidfd reports the end.
+// send writes bytes to the pipe and returns how many it has accepted. Bytes for a gdb that
+// has ended count as accepted: its pidfd reports the end.
 func (p *process) send(b []byte) int {
 	sent := 0
 	for sent < len(b) {
@@ -107,8 +107,8 @@ func (p *process) reap() debugger.End {
 	if status.Signaled() {
 		text = "killed by " + unix.SignalName(status.Signal())
 	}
-	if words := p.words.Text(); words != "" {
-		text += ": " + words
+	if lines := p.errors.Text(); lines != "" {
+		text += ": " + lines
 	}
 	return debugger.End{Cause: text, Crashed: status.Signaled() || status.ExitStatus() > 128}
 }

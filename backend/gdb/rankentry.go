@@ -23,22 +23,22 @@ import (
 
 // rankEntry is one rank: its process and its machine.
 type rankEntry struct {
-	number  int32
-	machine *debugger.Machine
-	target  *inferior.Process
-	gdb     *gdbProcess
-	alone   bool // its gdb has ended
-	// Of a process that was attached to:
+	number   int32
+	machine  *debugger.Machine
+	target   *inferior.Process
+	gdb      *gdbProcess
+	gdbEnded bool // its gdb has ended
+	// The following are about a process that was attached to.
 	stopped  bool // it was stopped by a signal before
 	halted   bool // sdm has stopped it, for another gdb
 	detached bool // the user has released it before the end of the session
 	released bool // see release
 }
 
-// discard removes a slot whose gdb has ended.
+// discard removes an entry whose gdb has ended.
 func (l *loop) discard(s *rankEntry) {
 	s.target.Close()
-	delete(l.slots, s.number)
+	delete(l.entries, s.number)
 }
 
 // attach starts gdbs for targets.
@@ -59,18 +59,18 @@ func (l *loop) attach(id protocol.RequestID, targets []backend.Target, stopAt st
 			}
 			t.AllStop = t.AllStop || old.machine.Target.AllStop && slices.ContainsFunc(t.Before, func(c protocol.Command) bool { return debugger.Catches(c, "vfork") })
 			delete(l.ranks, t.Rank)
-			if old.alone { // otherwise its gdb is still ending
+			if old.gdbEnded { // otherwise its gdb is still ending
 				l.discard(old)
 			}
 		}
 		fresh = append(fresh, t)
 	}
-	for _, together := range l.e.cfg.share(fresh) {
-		l.attachTogether(id, together, stopAt, wait)
+	for _, group := range l.e.cfg.share(fresh) {
+		l.attachShared(id, group, stopAt, wait)
 	}
 }
 
-// hostOf returns the answers to questions about a target.
+// hostOf returns the functions by which the machine of a target asks about its process and files.
 func (l *loop) hostOf(t backend.Target) debugger.Host {
 	h := debugger.Host{
 		Sources:   values.Sources{Read: l.sources.Of(t.Root)},
@@ -92,8 +92,8 @@ func (l *loop) hostOf(t backend.Target) debugger.Host {
 	return h
 }
 
-// attachTogether starts one gdb for some targets.
-func (l *loop) attachTogether(id protocol.RequestID, targets []backend.Target, stopAt string, wait time.Duration) {
+// attachShared starts one gdb for some targets.
+func (l *loop) attachShared(id protocol.RequestID, targets []backend.Target, stopAt string, wait time.Duration) {
 	k := l.newGDBProcess(len(targets))
 	k.root = targets[0].Root
 	k.debugger.Bound = debugger.LimitOf(l.now(), cmp.Or(targets[0].Within, l.e.cfg.StartWait))
@@ -104,14 +104,14 @@ func (l *loop) attachTogether(id protocol.RequestID, targets []backend.Target, s
 		s.machine.Record.Wanted = l.e.cfg.Reverse && t.Core == ""
 		s.stopped = s.target.Frozen()
 		l.register(s)
-		k.slots = append(k.slots, s)
+		k.entries = append(k.entries, s)
 		k.debugger.Add(s.machine)
-		l.slots[s.number], l.ranks[t.Rank] = s, s
+		l.entries[s.number], l.ranks[t.Rank] = s, s
 		if s.target.FD >= 0 {
 			_ = l.e.poll.add(s.target.FD, s.number, streamTarget) // otherwise gdb reports the end
 		}
 	}
-	for _, s := range k.slots {
+	for _, s := range k.entries {
 		l.guard(k, func() { s.machine.Start(l.now(), id, stopAt, wait, s.stopped) })
 	}
 	l.startGDB(k, targets[0].Held || targets[0].Core != "")
@@ -155,7 +155,7 @@ func (l *loop) do(r backend.Request) {
 }
 
 func (l *loop) refuse(id protocol.RequestID, r rank.ID, f *protocol.Fault) {
-	l.said = append(l.said, debugger.Message{Request: id, Group: protocol.Group{Kind: protocol.KindFault, Ranks: rank.Of(r), Body: canonical.JSON(f)}})
+	l.messages = append(l.messages, debugger.Message{Request: id, Group: protocol.Group{Kind: protocol.KindFault, Ranks: rank.Of(r), Body: canonical.JSON(f)}})
 }
 
 func (l *loop) ended(r rank.ID, exit protocol.Exit) {
@@ -168,7 +168,7 @@ func (l *loop) ended(r rank.ID, exit protocol.Exit) {
 
 // close ends all ranks; with forced it kills all gdbs.
 func (l *loop) close(ctx context.Context, forced bool) {
-	for _, s := range l.slots {
+	for _, s := range l.entries {
 		s.detached = s.detached || !l.closing && s.machine.State.IsOver()
 	}
 	l.ctx, l.closing, l.forced = ctx, true, forced
@@ -181,8 +181,8 @@ func (l *loop) close(ctx context.Context, forced bool) {
 			l.remove(k)
 		}
 	}
-	for _, s := range l.slots {
-		if s.alone {
+	for _, s := range l.entries {
+		if s.gdbEnded {
 			l.discard(s)
 		}
 	}

@@ -9,8 +9,8 @@ import (
 	"sdm/backend/gdb/inferior"
 )
 
-// Custody is told of attached processes and of gdbs, to release them if this process is
-// killed. custody.Custodian implements it.
+// Custody registers attached processes and gdbs, to release the processes if this process
+// is killed. custody.Custodian implements it.
 type Custody interface {
 	// Process registers a process before it is attached to. stopped says that it is
 	// stopped by a signal already.
@@ -19,7 +19,7 @@ type Custody interface {
 	Debugger(pid int)
 	// Forget removes a process or a gdb.
 	Forget(pid int)
-	// Close waits until nothing is left.
+	// Close waits until the resources of the implementation are released.
 	Close()
 }
 
@@ -31,12 +31,12 @@ func (noCustody) Debugger(int)      {}
 func (noCustody) Forget(int)        {}
 func (noCustody) Close()            {}
 
-// isAttached reports whether the process of a slot was not started by sdm: it must be
+// isAttached reports whether the process of an entry was not started by sdm: it must be
 // left as it was found.
 func (s *rankEntry) isAttached() bool { return !s.machine.Target.Held && !s.machine.IsCore() }
 
-// isAttached reports whether those of a gdb were not.
-func (k *gdbProcess) isAttached() bool { return len(k.slots) > 0 && k.slots[0].isAttached() }
+// isAttached reports whether the processes of a gdb were not started by sdm.
+func (k *gdbProcess) isAttached() bool { return len(k.entries) > 0 && k.entries[0].isAttached() }
 
 // register registers a process that is about to be attached to with the custodian.
 func (l *loop) register(s *rankEntry) {

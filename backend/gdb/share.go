@@ -24,9 +24,9 @@ const (
 	// start of a gdb and its first check of the libraries (docs/performance.md).
 	gdbsPerCore         = 2
 	gdbsPerCoreAttached = 1
-	// mostAlone bounds that minimum: beyond it memory (11 MB for each gdb) matters more
+	// maxUnshared bounds that minimum: beyond it memory (11 MB for each gdb) matters more
 	// than the independence of ranks.
-	mostAlone = 16
+	maxUnshared = 16
 )
 
 // ParseShare parses a number for RanksPerGDB, from 1 on, or "auto" or "", which is 0.
@@ -45,17 +45,17 @@ func ParseShare(text string) (int, error) {
 // a breakpoint is looked up in all programs of a gdb.
 func (c Config) share(targets []backend.Target) [][]backend.Target {
 	var all [][]backend.Target
-	for _, alike := range partition(targets) {
+	for _, group := range partition(targets) {
 		per := c.RanksPerGDB
-		if c.Reverse || alike[0].Wraps || slices.ContainsFunc(alike[0].Before, debugger.NeedsOwnGDB) {
+		if c.Reverse || group[0].Wraps || slices.ContainsFunc(group[0].Before, debugger.NeedsOwnGDB) {
 			// when a wrapper starts another program, gdb 13.1 may leave breakpoints in
 			// other ranks
 			per = 1
 		}
 		if per == 0 {
-			per = autoShare(len(alike), runtime.NumCPU(), !alike[0].Held && alike[0].Core == "")
+			per = autoShare(len(group), runtime.NumCPU(), !group[0].Held && group[0].Core == "")
 		}
-		all = append(all, evenly(alike, per)...)
+		all = append(all, evenly(group, per)...)
 	}
 	return all
 }
@@ -67,12 +67,13 @@ func autoShare(n, cores int, attached bool) int {
 	if attached && n > gdbsPerCore*cores {
 		perCore = gdbsPerCoreAttached
 	}
-	gdbs := max((n+usualShare-1)/usualShare, min(n, perCore*cores, mostAlone))
+	gdbs := max((n+usualShare-1)/usualShare, min(n, perCore*cores, maxUnshared))
 	return (n + gdbs - 1) / gdbs
 }
 
 // partition separates targets of different programs or gdb settings, and held ones from
-// others. A target with a Root, which names its process, is alone: a gdb has one root.
+// others. A target with a Root, which names its process, gets a gdb of its own: a gdb has one
+// root.
 func partition(targets []backend.Target) [][]backend.Target {
 	type kind struct {
 		program, root, settings string

@@ -52,9 +52,9 @@ func TestShare(t *testing.T) {
 		targets[7+i].Before = []protocol.Command{{Name: "break"}, {Name: "gdb", Args: protocol.Args{Text: text}}}
 	}
 	var got [][]int
-	for _, together := range (Config{RanksPerGDB: 3}).share(targets) {
+	for _, group := range (Config{RanksPerGDB: 3}).share(targets) {
 		var ranks []int
-		for _, t := range together {
+		for _, t := range group {
 			ranks = append(ranks, int(t.Rank))
 		}
 		got = append(got, ranks)

@@ -44,7 +44,7 @@ func (l *loop) run() {
 	l.e.mu.Unlock()
 }
 
-// turn executes queued functions, then those given, and sends all answers and events.
+// turn executes the queued functions, then now, and passes all answers and events to the sink.
 func (l *loop) turn(now ...func(*loop)) {
 	for _, f := range append(l.e.take(), now...) {
 		f(l)
@@ -56,7 +56,7 @@ func (l *loop) turn(now ...func(*loop)) {
 		l.armed = l.next
 		l.e.poll.until(l.deadline())
 	}
-	l.speak()
+	l.sendMessages()
 }
 
 func (l *loop) over() bool { return l.closing && len(l.gdbs) == 0 }
@@ -71,19 +71,19 @@ func (l *loop) deadline() time.Time {
 // handle processes one descriptor that is ready.
 func (l *loop) handle(r ready) {
 	if r.stream == streamTarget {
-		if s := l.slots[r.slot]; s != nil && s.target.Gone() {
+		if s := l.entries[r.number]; s != nil && s.target.Gone() {
 			l.e.poll.remove(s.target.FD)
 			l.guard(s.gdb, func() { s.machine.TargetEnded(l.now()) })
 			l.touch(s.gdb)
 		}
-	} else if k := l.gdbs[r.slot]; k != nil {
-		l.listen(k, r.stream)
+	} else if k := l.gdbs[r.number]; k != nil {
+		l.handleGDB(k, r.stream)
 	}
 	l.applyOutputs()
 }
 
-// listen processes the output or the end of a gdb.
-func (l *loop) listen(k *gdbProcess, s stream) {
+// handleGDB processes the output or the end of a gdb.
+func (l *loop) handleGDB(k *gdbProcess, s stream) {
 	switch s {
 	case streamOutput:
 		l.readOutput(k)
@@ -92,20 +92,20 @@ func (l *loop) listen(k *gdbProcess, s stream) {
 	case streamInput:
 		if k.process != nil && !k.process.flush() {
 			l.e.poll.remove(k.process.stdin)
-			k.heldUp = false
+			k.inputFull = false
 		}
 	case streamEnd:
 		l.processEnded(k)
 	}
 }
 
-// applyOutputs carries out the effects of all touched gdbs.
+// applyOutputs executes the effects of all touched gdbs.
 func (l *loop) applyOutputs() {
 	for i := 0; i < len(l.touched); i++ {
 		k := l.touched[i]
 		k.touched = false
 		var moves []*rankEntry
-		for _, s := range k.slots {
+		for _, s := range k.entries {
 			out := &s.machine.Out
 			if out.Check {
 				l.check(k, s)
@@ -123,7 +123,7 @@ func (l *loop) applyOutputs() {
 			for _, g := range out.Signals {
 				l.signal(s, g)
 			}
-			l.said = append(l.said, out.Messages...)
+			l.messages = append(l.messages, out.Messages...)
 			for _, o := range out.Reads {
 				l.read(s, o)
 			}
@@ -189,14 +189,14 @@ func (l *loop) tick() {
 	}
 }
 
-// speak passes on answers and events. Consecutive ones for the same request, or events,
+// sendMessages passes on answers and events. Consecutive ones for the same request, or events,
 // go in one call.
-func (l *loop) speak() {
-	for i := 0; i < len(l.said); {
-		id := l.said[i].Request
+func (l *loop) sendMessages() {
+	for i := 0; i < len(l.messages); {
+		id := l.messages[i].Request
 		var groups []protocol.Group
-		for ; i < len(l.said) && l.said[i].Request == id; i++ {
-			groups = append(groups, l.said[i].Group)
+		for ; i < len(l.messages) && l.messages[i].Request == id; i++ {
+			groups = append(groups, l.messages[i].Group)
 		}
 		if id == 0 {
 			l.sink.Event(groups...)
@@ -204,6 +204,6 @@ func (l *loop) speak() {
 			l.sink.Reply(id, groups...)
 		}
 	}
-	clear(l.said)
-	l.said = l.said[:0]
+	clear(l.messages)
+	l.messages = l.messages[:0]
 }

@@ -28,9 +28,9 @@ import (
 	"sdm/backend/gdb/inferior"
 )
 
-// Custodian is the server's side. Several goroutines may call its methods, which block for
-// writeWait at most. It starts one goroutine for each custodian process, which waits for the end
-// of the process and starts another one if it was killed.
+// Custodian is the server's side. Several goroutines may call its methods; all but Close block for
+// a second at most. It starts one goroutine for each custodian process, which waits for the end of
+// the process and starts another one if it was killed.
 type Custodian struct {
 	warn func(error)
 
@@ -58,7 +58,7 @@ func New(warn func(error)) *Custodian {
 }
 
 // Process tells the custodian of a process before it is attached to. stopped reports that the
-// process is stopped by a signal already, and shall stay stopped.
+// process is stopped by a signal already, and must stay stopped.
 func (c *Custodian) Process(pid int, stopped bool) {
 	o := order{verb: processVerb, pid: pid}
 	if stopped {

@@ -64,7 +64,7 @@ func read(from io.Reader) attached {
 	}
 }
 
-// take carries out an order.
+// take executes an order.
 func (h attached) take(o order) {
 	if t := h.targets[o.pid]; t != nil {
 		t.process.Close()
@@ -89,9 +89,9 @@ func (h attached) take(o order) {
 	}
 }
 
-// patience is how long gdbs may take to detach after the end of their input. A gdb that reads the
+// detachWait is how long gdbs may take to detach after the end of their input. A gdb that reads the
 // symbols of a big program takes longer, and is killed.
-const patience = 3 * time.Second
+const detachWait = 3 * time.Second
 
 // release releases all processes when the gdbs have ended.
 func (h attached) release() {
@@ -103,18 +103,18 @@ func (h attached) release() {
 		killed = killed || d.Gone()
 	}
 	if killed {
-		h.halt() // gdbs were killed with the server: their breakpoints are in the code
+		h.halt() // gdbs were killed with the server, and have left their breakpoints in the code
 	}
-	late := time.Now().Add(patience)
-	var stubborn []int
+	late := time.Now().Add(detachWait)
+	var remaining []int
 	for pid, d := range h.debuggers {
 		if !d.AwaitEnd(max(int(time.Until(late).Milliseconds()), 0)) {
-			stubborn = append(stubborn, pid)
+			remaining = append(remaining, pid)
 		}
 	}
-	if len(stubborn) > 0 {
+	if len(remaining) > 0 {
 		h.halt()
-		h.kill(stubborn)
+		h.kill(remaining)
 	}
 	for _, d := range h.debuggers {
 		// gdb 13.1 starts a child that stops itself, and that stays stopped if gdb is killed.
@@ -143,6 +143,6 @@ func (h attached) kill(debuggers []int) {
 		h.debuggers[pid].Signal(syscall.SIGKILL)
 	}
 	for _, pid := range debuggers {
-		h.debuggers[pid].AwaitEnd(int(patience.Milliseconds()))
+		h.debuggers[pid].AwaitEnd(int(detachWait.Milliseconds()))
 	}
 }

@@ -17,7 +17,7 @@ import (
 type order struct {
 	verb string
 	pid  int
-	born uint64 // see inferior.Born
+	born uint64 // see inferior.StartTime
 }
 
 const (

@@ -32,7 +32,7 @@ func isComplete(path string) bool {
 	return err == nil && info.Mode().IsRegular() && check(f, info.Size()) == nil
 }
 
-// check is isComplete for an index of size bytes; the error tells what it lacks.
+// check is isComplete for an index of size bytes; the error says what is missing.
 func check(index io.ReaderAt, size int64) error {
 	word := binary.LittleEndian.Uint32
 	var header [7 * 4]byte

@@ -2,9 +2,9 @@
 // read all symbols again (GDB manual, Index Files Speed Up GDB).
 //
 // gdb gives an index its final name before it has written the end of it (seen by strace with 13.1,
-// 16.3 and 18.1). Another gdb that maps it then reads beyond its end and crashes, and where the
-// first one is killed in between, each later gdb does. So every gdb has a directory of its own, with
-// links to the indexes of the cache; what it has added comes into the cache after its end.
+// 16.3 and 18.1). Another gdb that maps it then reads beyond its end and crashes, and if the first
+// one is killed in between, each later gdb crashes. So every gdb has a directory of its own, with
+// links to the indexes of the cache; the indexes that it adds are moved to the cache after its end.
 package indexcache
 
 import (
@@ -42,9 +42,9 @@ const (
 // which holds nothing; Borrow, Return and Close do I/O and must not be called at the same time.
 type Cache struct {
 	dir   string   // with the indexes, common to all servers of the user
-	own   string   // below it: what this server lends
+	own   string   // subdirectory of dir with the directories of the gdbs of this server
 	lock  *os.File // of own; held until the process ends
-	names []string // of the indexes that it lends, the least recently used one first
+	names []string // of the indexes that gdbs get, the least recently used one first
 }
 
 // Parse reads the value of --index-cache: "off", for which dir is "", an absolute path, or "auto"
@@ -70,7 +70,7 @@ func Open(dir string) (*Cache, error) {
 		return nil, err
 	}
 	for _, d := range []string{filepath.Dir(dir), dir} {
-		if err := isOurs(d, d == dir); err != nil {
+		if err := checkOwner(d, d == dir); err != nil {
 			return nil, err
 		}
 	}
@@ -100,8 +100,8 @@ func Open(dir string) (*Cache, error) {
 	return c, c.makeOwn()
 }
 
-// makeOwn makes and locks the directory of this server. Another one that starts now may take it for
-// left and remove it before it is locked.
+// makeOwn makes and locks the directory of this server. Another server that starts now may remove it
+// before it is locked, as one of a server that has ended.
 func (c *Cache) makeOwn() error {
 	for range 10 {
 		own, err := os.MkdirTemp(c.dir, lent)
@@ -155,7 +155,7 @@ func removeLeft(dir string) error {
 	return nil
 }
 
-// Dir names the directory for one gdb of this server; "" if there is no cache. It does no I/O.
+// Dir returns the directory for one gdb of this server; "" if there is no cache. It does no I/O.
 func (c *Cache) Dir(gdb int32) string {
 	if c == nil {
 		return ""
@@ -163,8 +163,8 @@ func (c *Cache) Dir(gdb int32) string {
 	return filepath.Join(c.own, strconv.Itoa(int(gdb)))
 }
 
-// Borrow fills the directory of a gdb that is about to be started. Where that fails, this gdb reads
-// the symbols itself.
+// Borrow makes the directory of a gdb that is about to be started, with links to indexes. If that
+// fails, this gdb reads the symbols itself.
 func (c *Cache) Borrow(gdb int32) {
 	if c == nil {
 		return
@@ -178,8 +178,8 @@ func (c *Cache) Borrow(gdb int32) {
 	}
 }
 
-// Return takes over what a gdb that has ended has added, and removes its directory. A gdb that was
-// killed may not have completed what it was writing.
+// Return moves the complete indexes that a gdb has added to the cache, and removes its directory. The
+// gdb must have ended; one that was killed may have left an incomplete index.
 func (c *Cache) Return(gdb int32) {
 	if c == nil {
 		return
@@ -199,7 +199,7 @@ func (c *Cache) Return(gdb int32) {
 	os.RemoveAll(dir)
 }
 
-// Close removes what this server has lent.
+// Close removes the directories of this server.
 func (c *Cache) Close() error {
 	if c == nil {
 		return nil
@@ -208,9 +208,9 @@ func (c *Cache) Close() error {
 	return os.RemoveAll(c.own)
 }
 
-// isOurs refuses a directory that others may write to. A parent directory may belong to root, if
+// checkOwner refuses a directory that others may write to. A parent directory may belong to root, if
 // other users cannot replace the directory in it.
-func isOurs(dir string, itself bool) error {
+func checkOwner(dir string, itself bool) error {
 	info, err := os.Lstat(dir)
 	if err != nil {
 		return err
@@ -227,8 +227,8 @@ func isOurs(dir string, itself bool) error {
 	return nil
 }
 
-// indexName ends the names of gdb's indexes, and is in those of incomplete ones. Other files are not
-// touched, whatever directory a user names.
+// indexName ends the names of gdb's indexes, and is part of those of incomplete ones. Other files in the
+// directory are not touched.
 const indexName = ".gdb-index"
 
 // file is an index, maybe an incomplete one.
