@@ -157,7 +157,9 @@ func (s *shared) at(m *image.Module, pid int, addr uint64) []image.Place {
 		if len(s.places) == mostPlaces {
 			clear(s.places)
 		}
-		s.places[addr] = places
+		if s.named {
+			s.places[addr] = places
+		}
 	}
 	return places
 }
@@ -168,6 +170,9 @@ func (s *shared) need(m *image.Module, pid int) {
 		s.named = true
 		s.readNames(m, pid)
 		s.readSeparate(m, pid)
+		if gone := !hold.Memory(pid).Read(m.Header.Start, make([]byte, 1)); gone && s.symbols == nil {
+			s.named = false // another process may have the image, too
+		}
 	}
 }
 

@@ -20,7 +20,8 @@ import (
 
 // process is what is known of a process before it is held. It implements unwind.Code.
 type process struct {
-	pid     int
+	id      int // by which others know it
+	pid     int // of a thread by which it is read: a first thread that has ended has no memory
 	maps    []image.Mapping
 	modules []image.Module
 	images  []*shared // of the modules
@@ -58,8 +59,13 @@ func (c *cache) look(pid int) (*process, error) {
 
 // read reads the mappings of a process and finds its images.
 func (c *cache) read(pid int) (*process, error) {
-	p := &process{pid: pid, size: sizeOf(pid), fresh: true, derivable: mostDerived}
-	if err := p.readMaps(); err != nil {
+	p := &process{id: pid, pid: pid, size: sizeOf(pid), fresh: true, derivable: mostDerived}
+	err := p.readMaps()
+	if tid := hold.LivingThread(pid); errors.Is(err, errNoMemory) && tid != 0 {
+		p.pid, p.size = tid, sizeOf(tid)
+		err = p.readMaps()
+	}
+	if err != nil {
 		return nil, err
 	}
 	p.modules = image.Modules(p.maps, p.heads, &c.scratch)

@@ -63,7 +63,7 @@ func (c *cache) takeOnce(pids, which []int, out []sample, v view) (torn []int) {
 		p, err := c.look(pids[i])
 		if out[i] = (sample{err: err}); err == nil {
 			p.state = stateOf(pids[i]) // which holding it will change
-			known, index, live = append(known, p), append(index, i), append(live, pids[i])
+			known, index, live = append(known, p), append(index, i), append(live, p.pid)
 		}
 	}
 	held := hold.Together(live, hold.Defaults, hold.Steps{
@@ -87,11 +87,11 @@ func (c *cache) takeOnce(pids, which []int, out []sample, v view) (torn []int) {
 func (c *cache) sample(p *process, held *hold.Process, v view) (s sample) {
 	shot := p.snapshot(held)
 	if !p.fresh && p.isAstray(shot) {
-		if now, err := c.read(p.pid); err == nil {
+		if now, err := c.read(p.id); err == nil {
 			if p.python != nil && now.python != nil {
 				now.python.shot = p.python.shot
 			}
-			c.processes[p.pid], now.state = now, p.state
+			c.processes[p.id], now.state = now, p.state
 			p, shot = now, now.snapshot(held)
 		}
 	}

@@ -153,7 +153,9 @@ func (x placed) Function(pc uint64) (symbol string, first uint64, ok bool) {
 		if len(s.around) == mostPlaces {
 			clear(s.around)
 		}
-		s.around[addr] = f
+		if s.named {
+			s.around[addr] = f
+		}
 	}
 	return f.Name, f.First + x.Module().Bias, f.Name != ""
 }

@@ -93,3 +93,31 @@ func TestThreadsThatEnd(t *testing.T) {
 		}
 	}
 }
+
+// withoutMain is a program whose first thread ends before the others.
+const withoutMain = `
+#include <pthread.h>
+#include <unistd.h>
+static void *waits(void *a) { for (write(1, "r", 1);;) pause(); return a; }
+int main(void)
+{
+	pthread_t t;
+	pthread_create(&t, 0, waits, 0);
+	pthread_exit(0);
+}
+`
+
+// TestFirstThreadHasEnded checks that the other threads of a process are shown whose first thread has ended.
+func TestFirstThreadHasEnded(t *testing.T) {
+	p := startSource(t, "c", withoutMain, "-O2")
+	for c := newCache(); ; runtime.Gosched() {
+		s := c.take([]int{p.Process.Pid}, view{"function", true})[0]
+		if state := p.status(t, "State"); strings.HasPrefix(state, "Z") {
+			all := functions(c.take([]int{p.Process.Pid}, view{"function", true})[0])
+			if len(all) != 1 || !strings.HasSuffix(all[0], "waits pause") {
+				t.Errorf("%q, %v", all, s.err)
+			}
+			return
+		}
+	}
+}

@@ -62,3 +62,13 @@ func Threads(pid int) (tids []int) {
 	}
 	return tids
 }
+
+// LivingThread returns a thread of a process whose first thread has ended; 0: there is none.
+func LivingThread(pid int) int {
+	for _, tid := range Threads(pid) {
+		if state, _ := status(pid, tid); tid != pid && state != "" && state != "Z" && state != "X" {
+			return tid
+		}
+	}
+	return 0
+}
