@@ -87,7 +87,7 @@ func (b *batch) add(s *state, delay time.Duration, a answer) {
 	if i < 0 {
 		i = len(b.dues)
 		b.dues = append(b.dues, due)
-		b.folds = append(b.folds, &fold{limit: b.limit, whole: b.reply})
+		b.folds = append(b.folds, &fold{limit: b.limit, whole: b.reply, mpi: b.m.mpi})
 	}
 	b.folds[i].add(s.rank, a)
 }

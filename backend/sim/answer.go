@@ -11,6 +11,7 @@ import (
 	"sdm/protocol/column"
 	"sdm/protocol/rank"
 	"sdm/protocol/stack"
+	"sdm/protocol/wait"
 )
 
 // answer is an answer of one rank to a request, or an event. The body is shared by all ranks that
@@ -29,6 +30,7 @@ type cell struct{ name, value string }
 // the stacks of one library an order.
 type sharedStack struct {
 	path   stack.Path
+	frame  string // the innermost one
 	number int
 }
 
@@ -37,6 +39,7 @@ type sharedStack struct {
 type fold struct {
 	limit   int  // of the columns, as Args.Limit
 	whole   bool // keep more values than limit
+	mpi     *mpi
 	buckets []*bucket
 	byBody  map[string][]*bucket // index of buckets, if there are more than fewBuckets
 }
@@ -147,6 +150,7 @@ func (f *fold) groups() []protocol.Group {
 		}
 		if b.stack != nil {
 			g.Stack = merged(b.stacks)
+			g.Waits = f.waits(b.stacks)
 		}
 		out = append(out, g)
 	}
@@ -164,6 +168,16 @@ func (f *fold) column(name string, values tally[string]) column.Column {
 		return c.Limited()
 	}
 	return c
+}
+
+// waits returns what the ranks of some stacks wait for; nil if that is not told.
+func (f *fold) waits(stacks tally[*sharedStack]) (g *wait.Graph) {
+	if f.mpi != nil {
+		stacks.each(func(a, b *sharedStack) int { return a.number - b.number }, func(s *sharedStack, ranks rank.Set) {
+			g = g.Merge(f.mpi.graph(ranks, s.frame))
+		})
+	}
+	return g
 }
 
 func merged(stacks tally[*sharedStack]) *stack.Tree {

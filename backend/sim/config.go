@@ -31,6 +31,9 @@ type Config struct {
 	// Loop are the ranks that, once they are in main, run until they are interrupted when they are
 	// continued; steps end as on other ranks.
 	Loop rank.Set
+	// Barrier are the ranks that are in MPI_Barrier on all ranks, as their stacks tell, and Ring those
+	// that wait in MPI_Recv for the next rank. It is only told: they stop and run as others do.
+	Barrier, Ring rank.Set
 	// Output is the text that every rank writes to standard output at line 22, including a
 	// newline; %r in it is replaced by the rank. "": nothing.
 	Output string

@@ -149,7 +149,8 @@ func (m *machine) newStack(s *state, by string) *sharedStack {
 		}
 		frames = append(frames, m.library.frame(sf))
 	}
-	return &sharedStack{path: stack.NewPath(frames...)}
+	inner := m.frame(s, 0)
+	return &sharedStack{path: stack.NewPath(frames...), frame: place(inner.Func, inner.File, inner.Line)}
 }
 
 func (m *machine) selectFrame(s *state, a *protocol.Args) (answer, *protocol.Fault) {

@@ -21,12 +21,13 @@ type machine struct {
 	agenda  agenda
 	out     []output
 	library *Library
+	mpi     *mpi
 }
 
 func newMachine(cfg Config) *machine {
 	cfg = cfg.withDefaults()
 	return &machine{
-		cfg: cfg, program: cfg.Library.program(cfg.Variants), library: cfg.Library,
+		cfg: cfg, program: cfg.Library.program(cfg.Variants), library: cfg.Library, mpi: newMPI(&cfg),
 	}
 }
 

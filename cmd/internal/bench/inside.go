@@ -26,6 +26,7 @@ var inside = map[string]func(in *insider){
 	"stagger": insideStagger,
 	"grow":    insideGrow,
 	"fold":    insideFold,
+	"waits":   insideWaits,
 }
 
 // insider is such a process.

@@ -66,6 +66,7 @@ var sections = []struct {
 	{"million", benchMillion, false},
 	{"stagger", benchStagger, false},
 	{"fold", benchFold, false},
+	{"waits", benchWaits, false},
 	{"grow", benchGrow, false},
 	{"gdb", benchGDB, false},
 	{"shared", benchShared, false},

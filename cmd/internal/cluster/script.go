@@ -43,6 +43,8 @@ const Grammar = `One statement a line; # begins a comment. SET is a rank set (0-
   fail SET [with CODE]      ends with an exit code (default 1)
   hang SET                  answers nothing
   loop SET                  once continued in main, runs until it is interrupted
+  barrier SET               waits in MPI_Barrier, as stacks and waits tell
+  ring SET                  waits in MPI_Recv for the next rank, as stacks and waits tell
   output TEXT               what every rank writes at line 22; %r is the rank
   after TIME kill server SET
                             servers die with their ranks, TIME after the tree stands
@@ -101,8 +103,10 @@ func (p *scriptParser) line(line string) error {
 	read, ok := map[string]func(string) error{
 		"run": func(s string) error { return p.times(&p.run, s) }, "answer": func(s string) error { return p.times(&p.answer, s) },
 		"stacks": p.stacks, "value": p.value, "crash": p.crash, "fail": p.fail,
-		"hang": func(s string) error { return p.set(&p.out.Behaviour.Hang, s) },
-		"loop": func(s string) error { return p.set(&p.out.Behaviour.Loop, s) },
+		"hang":    func(s string) error { return p.set(&p.out.Behaviour.Hang, s) },
+		"loop":    func(s string) error { return p.set(&p.out.Behaviour.Loop, s) },
+		"barrier": func(s string) error { return p.set(&p.out.Behaviour.Barrier, s) },
+		"ring":    func(s string) error { return p.set(&p.out.Behaviour.Ring, s) },
 		"output": func(s string) error {
 			p.out.Behaviour.Output = s + "\n"
 			return nil
