@@ -30,11 +30,15 @@ func (x *mpi) graph(ranks rank.Set, frames string) *wait.Graph {
 	barrier := in
 	barrier.Calls = []wait.Call{{Function: "MPI_Barrier", Comm: world.Key, Root: wait.No, Bytes: wait.No}}
 	g := wait.Of(ranks.Intersect(x.barrier), barrier)
-	ring := ranks.Intersect(x.ring).Minus(x.barrier)
-	for r := range ring.All() {
-		e := wait.Edge{Function: "MPI_Recv", Comm: world.Key, Tag: 1}
-		in.Waits = []wait.Message{{Edge: e, Peer: (int(r) + 1) % x.size}}
-		g = g.Merge(wait.Of(rank.Range(r, r), in))
+	e := wait.Edge{Function: "MPI_Recv", Comm: world.Key, Tag: 1}
+	for first, last := range ranks.Intersect(x.ring).Minus(x.barrier).Ranges() {
+		if int(last) == x.size-1 {
+			g = g.Merge(wait.Shifted(last, last, -int(last), e, in))
+			last--
+		}
+		if first <= last {
+			g = g.Merge(wait.Shifted(first, last, 1, e, in))
+		}
 	}
 	rest := ranks.Minus(x.barrier).Minus(x.ring)
 	return g.Merge(wait.Of(rest, wait.Rank{Doing: wait.Doing{State: wait.Running, Frames: frames}}))

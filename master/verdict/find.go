@@ -15,11 +15,9 @@ func (s *solver) cycles() (found []Finding) {
 		if !s.isCycle(members) {
 			continue
 		}
-		in := map[int32]bool{}
 		var ranks rank.Set
-		for _, v := range members {
-			in[v] = true
-		}
+		var ids []rank.ID
+		in := func(v int32) bool { return s.component[v] == s.component[members[0]] }
 		var messages []arc
 		var clauses []clause
 		for _, v := range members {
@@ -27,7 +25,7 @@ func (s *solver) cycles() (found []Finding) {
 				x := &s.groups[v-int32(s.size)]
 				var absent []rank.ID
 				for _, a := range s.next(v) {
-					if in[a.to] {
+					if in(a.to) {
 						absent = append(absent, rank.ID(a.to))
 					}
 				}
@@ -35,13 +33,14 @@ func (s *solver) cycles() (found []Finding) {
 				ranks = ranks.Union(x.in)
 				continue
 			}
-			ranks = ranks.Union(rank.Of(rank.ID(v)))
+			ids = append(ids, rank.ID(v))
 			for _, a := range s.next(v) {
-				if in[a.to] && a.edge >= 0 {
+				if in(a.to) && a.edge >= 0 {
 					messages = append(messages, a)
 				}
 			}
 		}
+		ranks = ranks.Union(rank.Of(ids...))
 		clauses = append(clauses, s.messageClauses(messages)...)
 		f := Finding{Kind: Cycle, Ranks: ranks, Certain: s.quiet(ranks), Text: sentence(clauses, ", ")}
 		if f.Certain {
@@ -53,13 +52,24 @@ func (s *solver) cycles() (found []Finding) {
 	return found
 }
 
-// before returns for each vertex who waits for it, of those that are reached backwards from some.
-func (s *solver) before() [][]int32 {
-	back := make([][]int32, s.size+len(s.groups))
-	for i := range s.arcs {
-		back[s.arcs[i].to] = append(back[s.arcs[i].to], int32(i))
+// before returns the arcs to a vertex, as indices.
+func (s *solver) before(v int32) []int32 {
+	if s.backStart == nil {
+		s.backStart = make([]int32, s.size+len(s.groups)+1)
+		for _, a := range s.arcs {
+			s.backStart[a.to+1]++
+		}
+		for i := 1; i < len(s.backStart); i++ {
+			s.backStart[i] += s.backStart[i-1]
+		}
+		s.back = make([]int32, len(s.arcs))
+		at := slices.Clone(s.backStart)
+		for i, a := range s.arcs {
+			s.back[at[a.to]] = int32(i)
+			at[a.to]++
+		}
 	}
-	return back
+	return s.back[s.backStart[v]:s.backStart[v+1]]
 }
 
 // behind says who waits for some vertices beside those that were named.
@@ -73,9 +83,6 @@ func (s *solver) behind(vertices []int32, named rank.Set) string {
 
 // upstream returns the ranks that wait for some vertices in the end.
 func (s *solver) upstream(vertices []int32) rank.Set {
-	if s.back == nil {
-		s.back = s.before()
-	}
 	seen := make([]bool, s.size+len(s.groups))
 	for _, v := range vertices {
 		seen[v] = true
@@ -84,7 +91,7 @@ func (s *solver) upstream(vertices []int32) rank.Set {
 	for work := slices.Clone(vertices); len(work) > 0; {
 		v := work[len(work)-1]
 		work = work[:len(work)-1]
-		for _, i := range s.back[v] {
+		for _, i := range s.before(v) {
 			if from := s.arcs[i].from; !seen[from] {
 				seen[from] = true
 				work = append(work, from)
@@ -105,17 +112,14 @@ type cause struct {
 
 // causes returns the ranks that are waited for and wait for nobody, and what they do.
 func (s *solver) causes() (found []Finding) {
-	if s.back == nil {
-		s.back = s.before()
-	}
 	var order []string
 	all := map[string]*cause{}
 	for v := range int32(s.size) {
-		if len(s.back[v]) == 0 || len(s.next(v)) > 0 {
+		if len(s.before(v)) == 0 || len(s.next(v)) > 0 {
 			continue
 		}
 		var key strings.Builder
-		for _, i := range s.back[v] {
+		for _, i := range s.before(v) {
 			a := s.arcs[i]
 			if a.from >= int32(s.size) {
 				fmt.Fprintf(&key, "%d ", a.from)
@@ -177,7 +181,8 @@ func (s *solver) cause(c *cause) Finding {
 // levels returns who waits for some vertices, and who for those, and the ranks among them. A group
 // whose members wait for several levels is in the last one.
 func (s *solver) levels(below []int32) (levels []level, named rank.Set) {
-	seen := map[int32]bool{}
+	seen := make([]bool, s.size+len(s.groups))
+	var ids []rank.ID
 	for _, v := range below {
 		seen[v] = true
 	}
@@ -185,14 +190,14 @@ func (s *solver) levels(below []int32) (levels []level, named rank.Set) {
 		l := level{groups: map[int32][]rank.ID{}}
 		var above []int32
 		for _, v := range below {
-			for _, i := range s.back[v] {
+			for _, i := range s.before(v) {
 				a := s.arcs[i]
 				if a.from >= int32(s.size) {
 					l.groups[a.from] = append(l.groups[a.from], rank.ID(v))
 					continue
 				}
 				l.messages = append(l.messages, a)
-				named = named.Union(rank.Of(rank.ID(a.from)))
+				ids = append(ids, rank.ID(a.from))
 				if !seen[a.from] {
 					seen[a.from] = true
 					above = append(above, a.from)
@@ -221,5 +226,5 @@ func (s *solver) levels(below []int32) (levels []level, named rank.Set) {
 		}
 		below = above
 	}
-	return slices.DeleteFunc(levels, func(l level) bool { return len(l.messages)+len(l.groups) == 0 }), named
+	return slices.DeleteFunc(levels, func(l level) bool { return len(l.messages)+len(l.groups) == 0 }), named.Union(rank.Of(ids...))
 }

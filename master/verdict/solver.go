@@ -26,7 +26,8 @@ type solver struct {
 
 	component []int32 // of each vertex
 	members   [][]int32
-	back      [][]int32 // of each vertex, the indices of the arcs to it; nil: not built yet
+
+	back, backStart []int32 // arcs by their ends, as indices; nil: see before
 }
 
 // arc says that a vertex waits for another one.
@@ -287,7 +288,7 @@ func (s *solver) resolve() {
 	}
 	if len(s.arcs) < n {
 		s.index()
-		s.members = nil
+		s.members, s.backStart = nil, nil
 		s.components()
 	}
 }

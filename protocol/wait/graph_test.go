@@ -190,6 +190,22 @@ func TestAfterFindsWhoMoved(t *testing.T) {
 	})
 }
 
+func TestShiftedIsMergedRanks(t *testing.T) {
+	x := Rank{Comms: []Comm{world(9)}}
+	for n := range 4 {
+		all := map[rank.ID]Rank{}
+		for r := rank.ID(3); r <= rank.ID(3+n); r++ {
+			y := x
+			y.Waits = []Message{receive(int(r)+2, 5)}
+			all[r] = y
+		}
+		want := merged(all, slices.Sorted(maps.Keys(all)))
+		if got := Shifted(3, rank.ID(3+n), 2, receive(0, 5).Edge, x); !bytes.Equal(wireOf(got), wireOf(want)) {
+			t.Errorf("%v, want %v", got, want)
+		}
+	}
+}
+
 func TestGraphString(t *testing.T) {
 	var g *Graph
 	for r := range 4 {

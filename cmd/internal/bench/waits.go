@@ -29,6 +29,7 @@ func insideWaits(in *insider) {
 			reply := c.ask(session.Call{Command: "stacks", Args: protocol.Args{}})
 			found = verdict.Of(text.Waits(text.Asked{}, reply))
 		}))
+		c.close()
 		if x.script == alone {
 			floor = took
 			continue
