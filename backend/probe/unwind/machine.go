@@ -2,7 +2,10 @@
 
 package unwind
 
-import "encoding/binary"
+import (
+	"encoding/binary"
+	"strings"
+)
 
 // Machine are the DWARF numbers of registers of an instruction set.
 type Machine struct {
@@ -13,6 +16,9 @@ type Machine struct {
 	// Call returns whether a call instruction ends at the end of code, which ends at an address, and
 	// where the call leads; 0: not known, since it is indirect.
 	Call func(code []byte, end uint64) (is bool, target uint64)
+	// Points reports whether a function that begins with this code has made a frame by its frame pointer
+	// when it is that many bytes behind its begin.
+	Points func(code []byte, at uint64) bool
 	// Signals is how handlers of signals return.
 	Signals Signals
 }
@@ -20,8 +26,8 @@ type Machine struct {
 // AMD64 and ARM64 are the machines that are known (psABI of x86-64; DWARF for the Arm 64-bit
 // Architecture, where 32 stands for the program counter).
 var (
-	AMD64 = Machine{SP: 7, PC: 16, FP: 6, Call: callAMD64, Signals: signalsAMD64}
-	ARM64 = Machine{SP: 31, PC: 32, FP: 29, Link: 30, Call: callARM64, Signals: signalsARM64}
+	AMD64 = Machine{SP: 7, PC: 16, FP: 6, Call: callAMD64, Points: pointsAMD64, Signals: signalsAMD64}
+	ARM64 = Machine{SP: 31, PC: 32, FP: 29, Link: 30, Call: callARM64, Points: pointsARM64, Signals: signalsARM64}
 )
 
 // mostCall is the length of the longest call instruction that is looked for.
@@ -69,4 +75,23 @@ func callARM64(code []byte, end uint64) (is bool, target uint64) {
 		return true, 0
 	}
 	return false, 0
+}
+
+// pointsAMD64 looks for ENDBR64, if it is there, and push %rbp; mov %rsp,%rbp.
+func pointsAMD64(code []byte, at uint64) bool {
+	rest := strings.TrimPrefix(string(code), "\xf3\x0f\x1e\xfa")
+	begin := uint64(len(code)-len(rest)) + 4
+	return at >= begin && (strings.HasPrefix(rest, "\x55\x48\x89\xe5") || strings.HasPrefix(rest, "\x55\x48\x8b\xec"))
+}
+
+// pointsARM64 looks for PACIASP or BTI, if they are there, and stp x29, x30, [sp, #-n]!; mov x29, sp.
+func pointsARM64(code []byte, at uint64) bool {
+	for n := 0; n+8 <= len(code); n += 4 {
+		switch i := binary.LittleEndian.Uint32(code[n:]); {
+		case i&0xffffff3f == 0xd503241f, i == 0xd503233f, i == 0xd503201f:
+		default:
+			return i&0xffe07fff == 0xa9a07bfd && binary.LittleEndian.Uint32(code[n+4:]) == 0x910003fd && at >= uint64(n)+8
+		}
+	}
+	return false
 }

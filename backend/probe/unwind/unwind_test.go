@@ -181,6 +181,29 @@ func TestCalls(t *testing.T) {
 	}
 }
 
+func TestPoints(t *testing.T) {
+	for name, c := range map[string]struct {
+		points func([]byte, uint64) bool
+		code   string
+		at     uint64
+		want   bool
+	}{
+		"push, mov":                {pointsAMD64, "\x55\x48\x89\xe5\x90", 4, true},
+		"between push and mov":     {pointsAMD64, "\x55\x48\x89\xe5\x90", 1, false},
+		"endbr64":                  {pointsAMD64, "\xf3\x0f\x1e\xfa\x55\x48\x89\xe5", 8, true},
+		"other":                    {pointsAMD64, "\x53\x48\x89\xe5\x90", 4, false},
+		"stp, mov":                 {pointsARM64, "\xfd\x7b\xbe\xa9\xfd\x03\x00\x91", 8, true},
+		"paciasp":                  {pointsARM64, "\x3f\x23\x03\xd5\xfd\x7b\xbe\xa9\xfd\x03\x00\x91", 12, true},
+		"bti c":                    {pointsARM64, "\x5f\x24\x03\xd5\xfd\x7b\xbe\xa9\xfd\x03\x00\x91", 12, true},
+		"between stp and mov":      {pointsARM64, "\xfd\x7b\xbe\xa9\xfd\x03\x00\x91", 4, false},
+		"stp without a write-back": {pointsARM64, "\xfd\x7b\x02\xa9\xfd\x03\x00\x91", 8, false},
+	} {
+		if got := c.points([]byte(c.code), c.at); got != c.want {
+			t.Errorf("%s: %v", name, got)
+		}
+	}
+}
+
 // tabled is code with a table that is read from the same hostile memory.
 type tabled struct {
 	code

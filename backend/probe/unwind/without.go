@@ -34,7 +34,7 @@ func (w *walk) without(f *Frame, regs *cfi.Registers, name string) (cfi.Register
 		}
 	}
 	pointed, isPointed := w.byPointer(regs)
-	if to, _ := pointed.Get(w.Machine.PC); isPointed && known && w.leads(w.target(to), entry) {
+	if to, _ := pointed.Get(w.Machine.PC); isPointed && known && w.leads(w.target(to), entry) && w.Machine.Points(w.bytes(entry), f.Lookup()-entry) {
 		f.How = ByCode
 		return pointed, nil
 	}
@@ -133,6 +133,15 @@ func (w *Walker) call(to uint64) (is bool, target uint64) {
 		return false, 0
 	}
 	return w.Machine.Call(code[:], to)
+}
+
+// bytes returns the first instructions of a function.
+func (w *Walker) bytes(entry uint64) []byte {
+	b := make([]byte, 16)
+	if !w.Memory.Read(entry, b) {
+		return nil
+	}
+	return b
 }
 
 // mostJumps bounds a chain of stubs: the linker makes one, and a function may only jump on.
