@@ -67,7 +67,7 @@ func (m *Master) noteAborts(ranks rank.Set) {
 }
 
 // withCause gives the loss of ranks its cause if ranks have continued into MPI_Abort: the starter ends
-// the job, and with it our servers, if these run in the slots of the ranks. This replaces the error
+// the job, and with it sdm's servers, if these run in the slots of the ranks. This replaces the error
 // of a connection as the cause.
 func (a *aborts) withCause(lost protocol.Group, states *session.States) protocol.Group {
 	gone := a.ranks.Minus(states.In(session.Stopped).Minus(a.resumed))

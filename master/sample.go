@@ -11,7 +11,7 @@ import (
 	"sdm/protocol/rank"
 )
 
-// sampler carries out what the sampling of stacks asks for. The master's lock guards it.
+// sampler executes the outputs of a sampling.Sampler. The master's lock guards it.
 type sampler struct {
 	m     *Master
 	s     sampling.Sampler

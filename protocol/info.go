@@ -77,7 +77,7 @@ type CommandInfo struct {
 
 	Resumes bool // it resumes ranks; scripts wait until they have stopped or ended
 	Forward bool // with Resumes: the ranks execute their next instruction
-	Ends    bool // it ends the ranks, or our control of them
+	Ends    bool // it ends the ranks, or sdm's control of them
 
 	Object  Object
 	Effect  Effect

@@ -42,7 +42,7 @@ const WatchpointScope = "watchpoint-scope"
 // same reason in the same place.
 type Stop struct {
 	Reason     string `json:"reason"`
-	Breakpoint int    `json:"breakpoint,omitempty"` // our number, the same on all ranks
+	Breakpoint int    `json:"breakpoint,omitempty"` // sdm's number, the same on all ranks
 	// Triggered are further watchpoints that have triggered; their values are in
 	// columns "triggered.0.old", "triggered.0.new", ….
 	Triggered []Trigger `json:"triggered,omitempty"`

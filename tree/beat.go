@@ -21,7 +21,7 @@ type beat struct {
 
 // maxMissedAbove is the number of silence periods after which a parent is regarded as
 // lost. By then the vertex above the parent has given it up and another one has
-// adopted us, unless no vertex is left above.
+// adopted this one, unless no vertex is left above.
 const maxMissedAbove = 10
 
 // start sets the periods from the routing table.

@@ -29,8 +29,8 @@ type sampledResult struct {
 }
 
 // finish answers the call: one result for the ranks that never moved, and one for the others. Both
-// have all their stacks, with a thread for each sample in which it was there. Ranks that some samples
-// lack are apart.
+// have all their stacks, with a thread for each sample in which it was there. Ranks that are missing in
+// some samples are in separate results.
 func (s *samples) finish(now time.Duration) (out []Output) {
 	s.end()
 	for _, n := range slices.Backward(slices.Sorted(maps.Keys(s.tally))) {

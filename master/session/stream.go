@@ -9,7 +9,7 @@ import (
 )
 
 // streamEvents and streamBytes bound the queue of a Stream before Room blocks: a few screens.
-// Answers wait behind it, so it is no longer than that.
+// Answers are queued after it, so it must be short.
 const (
 	streamEvents = 256
 	streamBytes  = 256 << 10

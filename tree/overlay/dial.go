@@ -26,7 +26,7 @@ const (
 // Time limits for one port, in the first round and at most; both are doubled from
 // round to round. A port may belong to a program that accepts connections and sends
 // nothing, and the next port may be the right one. A port that has proved the
-// secret belongs to one of our servers, which may answer slowly on a busy
+// secret belongs to a server of the session, which may answer slowly on a busy
 // machine. Giving it up costs it a parent, so its limit is longer.
 const (
 	firstProofTimeout = time.Second
@@ -37,8 +37,8 @@ const (
 
 // firstWindow is the number of closed ports that the first round tries; each round
 // tries twice as many. A server takes the first free port, so ports far up are
-// unlikely. Besides, while a server does not listen yet we must not look like a
-// port scanner.
+// unlikely. Besides, the attempts must not look like a port scan while a server does
+// not listen yet.
 const firstWindow = 8
 
 // absentRounds is the number of rounds for a server that has listened before, if its

@@ -64,7 +64,7 @@ type refusal struct {
 func (r *refusal) Error() string { return r.reason }
 func (r *refusal) Unwrap() error { return refusals[r.kind] }
 
-// Greet identifies us on a new link as the parent and verifies that the other end
+// Greet identifies this vertex on a new link as the parent and verifies that the other end
 // is vertex want of the same session. It closes the link if that fails or ctx ends
 // first.
 func Greet(ctx context.Context, l Link, self Identity, want tree.NodeID) (Identity, error) {
@@ -82,7 +82,7 @@ func Greet(ctx context.Context, l Link, self Identity, want tree.NodeID) (Identi
 	return w.identity(), nil
 }
 
-// judgeWelcome verifies the Welcome, even if the other side has accepted us.
+// judgeWelcome verifies the Welcome, even if the other side has accepted this vertex.
 func judgeWelcome(w welcome, self Identity, want tree.NodeID) error {
 	ours := self.introduce()
 	switch {

@@ -37,7 +37,7 @@ type neighbour struct {
 }
 
 // isBusy reports whether bytes, perhaps no whole packet, have arrived since the
-// last call, or whether we do not read. Then silence means nothing.
+// last call, or whether this side does not read. Then silence means nothing.
 func (n *neighbour) isBusy() bool {
 	r, ok := n.link.(interface{ received() uint64 })
 	if !ok {

@@ -58,7 +58,7 @@ func (r *Registration) check() error {
 
 // Register registers a server with the master at one of addrs, "host:port", best
 // first, and waits for the answer. It retries until ctx ends if no program listens,
-// or one without our secret. A refusal (number taken, beyond the size, version) is
+// or one that does not know the secret. A refusal (number taken, beyond the size, version) is
 // final and is returned as the error, matching ErrRefused or ErrVersion. missed is
 // called with the error of each failed attempt, unless it is nil.
 //
@@ -147,7 +147,7 @@ func NewRendezvous(l net.Listener, secret Secret, self Identity) (*RendezvousLis
 // Addr returns the address of the port.
 func (r *RendezvousListener) Addr() string { return r.acceptor.l.Addr().String() }
 
-// Accept waits for a server of our version that proves the secret. The caller
+// Accept waits for a server of the same version that proves the secret. The caller
 // answers each one once, now or later, from any goroutine. Errors are as those of
 // Listener.Accept.
 func (r *RendezvousListener) Accept(ctx context.Context) (Registration, func(Verdict), error) {

@@ -201,7 +201,7 @@ func (s *stream) receiveGreeting() (wire.Message, error) {
 	return wire.Decode(b)
 }
 
-// receiveError replaces "closed" with our own reason for closing, if there is one.
+// receiveError replaces "closed" with the reason for which this side has closed, if there is one.
 func (s *stream) receiveError(err error) error {
 	if errors.Is(err, net.ErrClosed) || errors.Is(err, os.ErrClosed) || errors.Is(err, io.ErrClosedPipe) {
 		if own := s.out.failure(); own != nil {

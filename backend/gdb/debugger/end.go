@@ -90,7 +90,7 @@ func (m *Machine) Ended(now time.Duration, exit protocol.Exit) {
 	case m.State.IsOver():
 	case m.Child:
 		return // of the parent
-	case m.termination.leaving && exit.Signal != killed().Signal: // it ran on without us
+	case m.termination.leaving && exit.Signal != killed().Signal: // it ran on after the detach
 		m.termination.reportDetached()
 		return
 	case m.run != nil && !m.run.started:

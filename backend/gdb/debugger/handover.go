@@ -54,7 +54,7 @@ type keptThread struct {
 	lwp     string
 	stop    mi.Tuple
 	signal  string // to be delivered when it resumes
-	stopped int    // our number of the breakpoint where it has stopped
+	stopped int    // sdm's number of the breakpoint at which it has stopped
 	flushed bool   // see flush
 }
 
@@ -222,7 +222,7 @@ func (mv *moves) stays(why string) {
 	mv.Event(protocol.KindNote, protocol.Note{Text: "the breakpoints of the rank are gone: gdb did not let it go when it was to get a gdb of its own (" + why + ")"})
 }
 
-// detached has the loop start a gdb; the machine continues in takeOver, as after the
+// detached makes the host start a gdb; the machine continues in TakeOver, as after the
 // death of a gdb.
 func (mv *moves) detached() {
 	if mv.State.IsOver() {

@@ -328,7 +328,7 @@ func (rn *runs) allStopped(r *run) {
 	rn.run = nil
 	t := rn.reportedThread(r)
 	rn.chosen = request.Selection{Thread: t.ID}
-	if t.Stop != nil { // otherwise it has not run, and our SIGCONT is still pending
+	if t.Stop != nil { // otherwise it has not run, and sdm's SIGCONT is still pending
 		rn.attach.restoreSIGCONT()
 	}
 	if rn.termination.detach != nil {

@@ -84,7 +84,7 @@ func (rn *runs) continueWithSignal(q *request.Request) {
 }
 
 // resumeByLine resumes the selected thread by a line of gdb's command line. With & gdb
-// goes on reading commands (GDB manual, Background Execution).
+// continues to read commands (GDB manual, Background Execution).
 func (rn *runs) resumeByLine(q *request.Request, line string) {
 	at := rn.At(q)
 	rn.resume(q, rn.othersUnlocked(), "-interpreter-exec", append(at, "console", line+"&")...)

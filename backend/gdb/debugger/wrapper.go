@@ -45,8 +45,8 @@ func (att *attachment) seekProgram(q *request.Request) {
 	att.runToProgram(q, func() { att.runs.resumeAll(q) }, att.stayAtEntry)
 }
 
-// runToProgram has gdb stop at the exec, and resumes the wrapper; if gdb cannot, the
-// rank stays where it is.
+// runToProgram makes gdb stop at the exec, and calls resume; if gdb cannot, it calls stay
+// with the reason.
 func (att *attachment) runToProgram(q *request.Request, resume func(), stay func(why string)) {
 	att.settings.inConsoleOr(q, "catch exec", func(a request.Answer) {
 		switch {

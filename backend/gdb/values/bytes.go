@@ -20,7 +20,7 @@ type dumped struct {
 	File string `json:"file"`
 }
 
-// dumpMemory has gdb write the file on the host of the rank. gdb accepts no file name
+// dumpMemory makes gdb write the file on the host of the rank. gdb accepts no file name
 // with a blank.
 func (p *Printer) dumpMemory(q *request.Request) {
 	a := q.Args

@@ -17,7 +17,7 @@ import (
 
 // action is the execution of a command, or of an event of ranks, until all of it has been reported.
 // Actions for the same rank run one after the other, in order of arrival: answers keep the order of
-// the commands, and the front end is told of a stop before the answers to later commands. A rank
+// the commands, and a stop is reported to the front end before the answers to later commands. A rank
 // that does not answer delays its actions by the wait of the session.
 //
 // An action that only looks (quick) reports the answers that have come after a short wait; for the other

@@ -99,8 +99,8 @@ const (
 	resumeEvents = ptp.Watch
 )
 
-// flowControl holds output, or goes on with it. Answers and stops are few, and Eclipse waits for
-// them.
+// flowControl holds output, or sends it again. Answers and stops are not held: they are few, and
+// Eclipse waits for them.
 func (f *front) flowControl(id ptp.Code) {
 	switch id {
 	case holdEvents:
@@ -239,7 +239,7 @@ func (f *front) start(ctx context.Context, c command) {
 	})
 }
 
-// known returns the ranks of the job as far as they are known: Eclipse must be told of an error for
+// known returns the ranks of the job as far as they are known: an error must be reported to Eclipse for
 // all of them.
 func (f *front) known() rank.Set {
 	if f.all.IsEmpty() {
@@ -261,7 +261,7 @@ func jobOf(args []string) protocol.Job {
 }
 
 // launchWait bounds the start of the ranks: loading gdb from a busy file server takes time, and
-// Eclipse would not be told of late ranks. stoppedWait bounds the wait for their first stop.
+// ranks that start after this time would not be reported to Eclipse. stoppedWait bounds the wait for their first stop.
 const (
 	launchWait  = 2 * time.Minute
 	stoppedWait = 10 * time.Second

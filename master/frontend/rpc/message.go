@@ -29,7 +29,7 @@ type callError struct {
 	Data    json.RawMessage `json:"data,omitempty"`
 }
 
-// Codes of errors: those of the specification, and our own from -32000 downwards.
+// Codes of errors: those of the specification, and those of this server from -32000 downwards.
 const (
 	codeParse         = -32700
 	codeInvalid       = -32600
