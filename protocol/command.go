@@ -108,6 +108,8 @@ type Args struct {
 	Every string `json:"every,omitempty"`
 	// stacks: also helper threads of MPI and other runtimes, with all frames
 	AllThreads bool `json:"all_threads,omitempty"`
+	// stacks: also why the arguments of calls of MPI are as shown
+	Explain bool `json:"explain,omitempty"`
 	// backtrace: with locals
 	Full bool `json:"full,omitempty"`
 	// thread apply: "all", or numbers and ranges, "1,3-4"

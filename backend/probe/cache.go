@@ -8,11 +8,11 @@ import (
 	"strconv"
 	"strings"
 
-	"sdm/backend/probe/argument"
 	"sdm/backend/probe/cfi"
 	"sdm/backend/probe/derived"
 	"sdm/backend/probe/hold"
 	"sdm/backend/probe/image"
+	"sdm/backend/probe/mpi"
 	"sdm/backend/probe/python"
 	"sdm/backend/probe/symbol"
 )
@@ -24,6 +24,7 @@ type cache struct {
 	buffer    hold.Buffer
 	scratch   []byte // for the headers of images
 	cost      cost   // of the last take
+	explain   bool   // calls of MPI tell where their arguments were found
 	// debugFiles is the directory of separate debug files; "": they are not read.
 	debugFiles string
 }
@@ -46,7 +47,7 @@ type shared struct {
 	places    map[uint64][]image.Place
 	around    map[uint64]image.Function    // by an address in it; without a name: none is known
 	functions map[uint64]*derived.Function // without tables, by their begin; nil: nothing is certain
-	sites     argument.Cache               // of all images, for processes whose program it is
+	mpi       mpi.Cache                    // of all images, for processes whose program it is
 	// debugFiles is as in cache.
 	debugFiles string
 	// interpreters of Python that the image holds, by process.

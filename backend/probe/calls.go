@@ -21,8 +21,9 @@ type blocked struct {
 }
 
 // blockedCalls returns the calls of MPI in which the threads of a process are, by thread. Nothing is
-// held meanwhile: what is read is on copied stacks, or does not change during a call.
-func (p *process) blockedCalls(s *snapshot.Process) map[int]blocked {
+// held meanwhile: what is read is on copied stacks, or does not change during a call. With explain,
+// texts tell where arguments were found.
+func (p *process) blockedCalls(s *snapshot.Process, explain bool) map[int]blocked {
 	calls := map[int]blocked{}
 	if hold.Machine.PC != unwind.AMD64.PC { // the instructions of other machines are not known
 		return calls
@@ -38,8 +39,11 @@ func (p *process) blockedCalls(s *snapshot.Process) map[int]blocked {
 				break
 			}
 		}
-		if c := mpi.Find(library, &p.images[0].sites, s, t); c != nil {
+		if c := mpi.Find(library, &p.images[0].mpi, s, t); c != nil {
 			b := blocked{frame: c.Frame, text: c.Short(library), wait: c.Wait(library), world: library.World()}
+			if explain {
+				b.text += c.Evidence()
+			}
 			b.sequences, b.sequenced = library.Sequences()
 			calls[t.TID] = b
 		}

@@ -22,7 +22,7 @@ import (
 )
 
 // thorough makes tests compare more.
-var thorough = flag.Bool("thorough", false, "compare stacks after each instruction, with the kernels of more processors, and more kinds of programs")
+var thorough = flag.Bool("thorough", false, "compare stacks after each instruction, with the kernels of more processors, more kinds of programs, and all calls of MPI at all optimisations")
 
 // traces are the program counters of the threads of processes, innermost frame first.
 type traces map[int][]uint64

@@ -207,6 +207,7 @@ func (b *Backend) stacks(q backend.Request, ranks rank.Set) {
 		doing = b.activities(ranks, n)
 	}
 	var graphs []*wait.Graph
+	b.cache.explain = q.Command.Args.Explain
 	for i, s := range b.cache.take(pids, view{by, q.Command.Args.AllThreads}) {
 		one := rank.Range(ids[i], ids[i])
 		if s.err != nil {

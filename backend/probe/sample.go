@@ -99,7 +99,7 @@ func (c *cache) sample(p *process, held *hold.Process, v view) (s sample) {
 		s.err = fs.ErrPermission
 		return s
 	}
-	p.calls = p.blockedCalls(shot)
+	p.calls = p.blockedCalls(shot, c.explain)
 	for t := range shot.Threads {
 		s.threads = append(s.threads, p.frames(&shot.Threads[t], v))
 	}

@@ -1,123 +1,18 @@
 package probe
 
 import (
-	"bytes"
 	"fmt"
-	"os"
-	"os/exec"
-	"path/filepath"
-	"runtime"
 	"slices"
 	"strconv"
 	"strings"
-	"syscall"
 	"testing"
 	"time"
 
-	"sdm/backend/probe/argument"
 	"sdm/backend/probe/hold"
 	"sdm/backend/probe/mpi"
 	"sdm/backend/probe/snapshot"
 	"sdm/protocol/stack"
 )
-
-// truth is a job that waits in one call of MPI after another and writes down what it waits for
-// (testdata/mpitruth.c).
-type truth struct {
-	dir  string
-	pids [4]int
-	goes *os.File
-}
-
-// mpiEnvironment returns the variables that MPI needs in tests.
-func mpiEnvironment(t *testing.T) []string {
-	t.Helper()
-	text, err := os.ReadFile("../../testdata/mpi.env")
-	if err != nil {
-		t.Fatal(err)
-	}
-	env := os.Environ()
-	for line := range strings.Lines(string(text)) {
-		if line = strings.TrimSpace(line); line != "" && !strings.HasPrefix(line, "#") {
-			env = append(env, line)
-		}
-	}
-	return env
-}
-
-func startTruth(t *testing.T, compiler, starter string, flags ...string) *truth {
-	t.Helper()
-	dir := t.TempDir()
-	program := filepath.Join(dir, "mpitruth")
-	if text, err := exec.Command(compiler, append(flags, "-o", program, "testdata/mpitruth.c")...).CombinedOutput(); err != nil {
-		t.Fatalf("%v: %s", err, text)
-	}
-	fifo := filepath.Join(dir, "go")
-	if err := syscall.Mkfifo(fifo, 0o600); err != nil {
-		t.Fatal(err)
-	}
-	goes, err := os.OpenFile(fifo, os.O_RDWR, 0)
-	if err != nil {
-		t.Fatal(err)
-	}
-	cmd := exec.Command(starter, "-n", "4", program, dir)
-	cmd.Env = mpiEnvironment(t)
-	var said bytes.Buffer
-	cmd.Stdout, cmd.Stderr = &said, &said
-	if err := cmd.Start(); err != nil {
-		t.Fatal(err)
-	}
-	t.Cleanup(func() {
-		_ = cmd.Process.Signal(syscall.SIGTERM)
-		_ = cmd.Wait()
-		goes.Close()
-		if t.Failed() {
-			t.Logf("%s", said.String())
-		}
-	})
-	j := &truth{dir: dir, goes: goes}
-	for r := range j.pids {
-		j.await(t, func() bool {
-			lines := j.lines(r)
-			if len(lines) == 0 {
-				return false
-			}
-			_, err := fmt.Sscanf(lines[0], "pid %d", &j.pids[r])
-			return err == nil
-		})
-	}
-	return j
-}
-
-// lines returns what a rank has written, whole lines only.
-func (j *truth) lines(r int) []string {
-	text, _ := os.ReadFile(filepath.Join(j.dir, strconv.Itoa(r)))
-	lines := strings.Split(string(text), "\n")
-	return lines[:len(lines)-1]
-}
-
-// await returns when ready reports true.
-func (j *truth) await(t *testing.T, ready func() bool) {
-	t.Helper()
-	for end := time.Now().Add(30 * time.Second); !ready(); {
-		if time.Now().After(end) {
-			t.Fatal("the job does not go on")
-		}
-		runtime.Gosched()
-	}
-}
-
-// waiting returns what a rank has written last; ok is false if it is between two cases.
-func (j *truth) waiting(r, number int) (text string, left, ok bool) {
-	lines := j.lines(r)
-	for i := len(lines) - 1; i >= 0; i-- {
-		n, rest, _ := strings.Cut(lines[i], " ")
-		if n == strconv.Itoa(number) {
-			return rest, slices.Contains(lines[i:], "left"), true
-		}
-	}
-	return "", false, false
-}
 
 // counts are the arguments that were compared.
 type counts struct{ right, unknown, wrong, cases, left int }
@@ -140,79 +35,106 @@ func snapshots(t *testing.T, c *cache, pids []int) (all []*snapshot.Process) {
 	return all
 }
 
-// compare plays the whole job.
-func (j *truth) compare(t *testing.T) (n counts) {
-	c := newCache()
-	sites := &argument.Cache{}
-	for number := 0; ; number++ {
-		var texts [3]string
-		var left [3]bool
-		j.await(t, func() bool {
-			for r := range texts {
-				var ok bool
-				if texts[r], left[r], ok = j.waiting(r, number); !ok {
-					return false
-				}
+// compare plays the whole job. c and kept may come from other jobs.
+func (j *truth) compare(t *testing.T, c *cache, kept *mpi.Cache) (n counts) {
+	t.Helper()
+	for number := 1; ; number++ {
+		claims := j.of(number)
+		for r := range 3 {
+			for claims[r].text == "" && !claims[r].left {
+				j.hear(t, true)
 			}
-			return true
-		})
-		last := strings.HasPrefix(texts[0], "Finalize")
+		}
+		if claims[0].text == "end" {
+			return n
+		}
 		var calls [3]*mpi.Call
 		var libraries [3]*mpi.Library
-		j.await(t, func() bool { // until all are where they say
-			for i, s := range snapshots(t, c, j.pids[:3]) {
-				_, left[i], _ = j.waiting(i, number)
-				if left[i] {
-					continue
-				}
-				libraries[i] = mpi.Open(s, s.Threads[0].Pointer)
-				if libraries[i] == nil {
-					return false
-				}
-				calls[i] = mpi.Find(libraries[i], sites, s, &s.Threads[0])
-				if calls[i] == nil || !strings.HasPrefix(texts[i]+" ", calls[i].Function+" ") {
-					return false
-				}
+		for end := time.Now().Add(patience); !j.inCalls(t, c, kept, claims, &libraries, &calls); {
+			if time.Now().After(end) {
+				t.Fatalf("case %d: %+v, but calls are %s", number, *claims, called(calls))
 			}
-			return true
-		})
-		if number == 0 {
-			j.stacks(t, c)
 		}
-		for r := range texts {
-			if left[r] {
+		for r := range 3 {
+			if claims[r].left {
 				n.left++
+				t.Logf("rank %d, %s: left", r, claims[r].text)
 				continue
 			}
 			n.cases++
-			n.check(t, r, texts[r], libraries[r], calls[r])
+			n.check(t, r, claims[r].text, libraries[r], calls[r])
 		}
-		if _, err := j.goes.Write([]byte{0}); err != nil {
-			t.Fatal(err)
+		if strings.HasPrefix(claims[0].text, "Recv count=5 type=MPI_INT source=3 tag=11 ") && n.right > 0 {
+			j.stacks(t, c)
 		}
-		if last {
+		j.allow(t)
+		switch name, _, _ := strings.Cut(claims[0].text, " "); name {
+		case "Finalize", "Comm_accept", "Comm_connect", "Comm_spawn": // the last one
 			return n
 		}
 	}
 }
 
-// stacks checks that stacks tell what the first call waits for.
+// inCalls reports whether all ranks are where they say, or have left.
+func (j *truth) inCalls(t *testing.T, c *cache, kept *mpi.Cache, claims *[4]claim, libraries *[3]*mpi.Library, calls *[3]*mpi.Call) bool {
+	t.Helper()
+	all := snapshots(t, c, j.pids[:3])
+	j.hear(t, false)
+	for r, s := range all {
+		if claims[r].left {
+			continue
+		}
+		calls[r] = nil
+		for i := range s.Threads {
+			if libraries[r] = mpi.Open(s, s.Threads[i].Pointer); libraries[r] == nil {
+				return false
+			}
+			if calls[r] = mpi.Find(libraries[r], kept, s, &s.Threads[i]); calls[r] != nil {
+				break
+			}
+		}
+		name, _, _ := strings.Cut(claims[r].text, " ")
+		if calls[r] == nil || !slices.Contains(strings.Split(name, "|"), calls[r].Function) {
+			return false
+		}
+	}
+	return true
+}
+
+func called(calls [3]*mpi.Call) (all []string) {
+	for _, c := range calls {
+		if c == nil {
+			all = append(all, "none")
+		} else {
+			all = append(all, c.Function)
+		}
+	}
+	return all
+}
+
+// stacks checks that stacks tell what the first receive waits for.
 func (j *truth) stacks(t *testing.T, c *cache) {
 	t.Helper()
-	for r, s := range c.take(j.pids[:3], view{by: "function"}) {
-		found := slices.ContainsFunc(s.threads, func(frames []stack.Frame) bool {
-			return slices.ContainsFunc(frames, func(f stack.Frame) bool { return strings.HasSuffix(f.Func, "MPI_Recv") && f.Call == "from 3 tag 11" })
-		})
-		if !found {
-			t.Errorf("rank %d: %v", r, s.threads)
+	for _, explain := range []bool{false, true} {
+		c.explain = explain
+		for r, s := range c.take(j.pids[:3], view{by: "function"}) {
+			found := slices.ContainsFunc(s.threads, func(frames []stack.Frame) bool {
+				return slices.ContainsFunc(frames, func(f stack.Frame) bool {
+					text, evidence, _ := strings.Cut(f.Call, ";")
+					return strings.HasSuffix(f.Func, "MPI_Recv") && text == "from 3 tag 11" && strings.Contains(evidence, "comm: ") == explain
+				})
+			})
+			if !found {
+				t.Errorf("rank %d: %v", r, s.threads)
+			}
 		}
 	}
 }
 
-// check compares the arguments of a call with what the rank has written.
+// check compares the arguments of a call with what the rank has said.
 func (n *counts) check(t *testing.T, r int, text string, l *mpi.Library, c *mpi.Call) {
-	fields := strings.Fields(text)
-	for _, f := range fields[1:] {
+	t.Helper()
+	for _, f := range strings.Fields(text)[1:] {
 		name, want, _ := strings.Cut(f, "=")
 		if name == "requests" {
 			n.requests(t, r, text, want, c.Requests)
@@ -232,16 +154,37 @@ func (n *counts) check(t *testing.T, r int, text string, l *mpi.Library, c *mpi.
 			n.right++
 		}
 	}
+	n.peers(t, r, text, c.Wait(l))
 }
 
-// shown returns an argument as the program writes it.
+// peers checks that whom a call waits for is the last rank, or who is said to be (of world ranks).
+func (n *counts) peers(t *testing.T, r int, text string, w mpi.Wait) {
+	t.Helper()
+	others := map[string]int{"comm=even": 0}
+	for _, m := range w.Messages {
+		want := 3
+		for said, peer := range others {
+			if strings.Contains(text, said) {
+				want = peer
+			}
+		}
+		if m.Peer >= 0 && m.Peer != want {
+			n.wrong++
+			t.Errorf("rank %d, %s: waits for %d", r, text, m.Peer)
+		}
+	}
+}
+
+// shown returns an argument as the program says it.
 func shown(l *mpi.Library, c *mpi.Call, a *mpi.Argument) string {
 	if a == nil || !a.Known {
 		return ""
 	}
 	switch a.Kind {
-	case mpi.Comm:
+	case mpi.Comm, mpi.Window, mpi.CommAt, mpi.WindowAt:
 		return commName(c.Comm)
+	case mpi.File, mpi.FileAt:
+		return strings.ReplaceAll(fmt.Sprint(c.Comm.World), " ", ",")
 	case mpi.Datatype:
 		return l.Type(uint64(a.Value)).Name
 	case mpi.Op:
@@ -257,21 +200,31 @@ func wild(v int) string {
 	return strconv.Itoa(v)
 }
 
+// members are those of the communicators of the program, and of a remote group.
+var members = map[string]string{
+	"world": "[0 1 2 3] []", "first": "[0 1 2 3] []", "second": "[3 2 1 0] []", "twin": "[0 1 2 3] []", "copy": "[0 1 2 3] []", "graph": "[0 1 2 3] []", "reversed": "[3 2 1 0] []", "far": "[3 2 1 0] []",
+	"odd": "[3 1] []", "even": "[2 0] []", "three": "[0 1 2] []", "inter": "[0 1 2] [3]",
+}
+
 // commName returns the name of a communicator if its members are right.
 func commName(c *mpi.Communicator) string {
-	switch {
-	case c == nil || c.Err != nil:
+	if c == nil || c.Err != nil {
 		return "?"
-	case c.Name == "MPI_COMM_WORLD" && slices.Equal(c.World, []int{0, 1, 2, 3}):
-		return "world"
-	case c.Name == "copy" && slices.Equal(c.World, []int{0, 1, 2, 3}), c.Name == "reversed" && slices.Equal(c.World, []int{3, 2, 1, 0}):
-		return c.Name
 	}
-	return fmt.Sprintf("%s%v", c.Name, c.World)
+	all := fmt.Sprint(c.World, " ", c.Remote)
+	name := strings.TrimSuffix(strings.TrimPrefix(c.Name, "MPI_COMM_"), "")
+	if name == "WORLD" {
+		name = "world"
+	}
+	if members[name] == all {
+		return name
+	}
+	return fmt.Sprintf("%s%s", c.Name, all)
 }
 
 // requests compares requests: kind:peer:tag:communicator, separated by commas.
 func (n *counts) requests(t *testing.T, r int, text, want string, got []mpi.Request) {
+	t.Helper()
 	all := strings.Split(want, ",")
 	if len(got) != len(all) {
 		n.unknown += len(all)
@@ -279,38 +232,22 @@ func (n *counts) requests(t *testing.T, r int, text, want string, got []mpi.Requ
 		return
 	}
 	for i, q := range got {
-		if q.Why != "" {
+		s := fmt.Sprintf("%s:%s:%s:%s", q.Kind, wild(q.Peer), wild(q.Tag), commName(q.Comm))
+		switch {
+		case q.Why == "null":
+			s = "null"
+		case q.Why != "":
 			n.unknown++
 			t.Logf("rank %d, %s: request %d unknown: %s", r, text, i, q.Why)
 			continue
+		case q.Kind == "collective":
+			s = "collective:-:-:" + commName(q.Comm)
 		}
-		if s := fmt.Sprintf("%s:%s:%s:%s", q.Kind, wild(q.Peer), wild(q.Tag), commName(q.Comm)); s != all[i] {
+		if s != all[i] {
 			n.wrong++
 			t.Errorf("rank %d, %s: request %d is %s", r, text, i, s)
 			continue
 		}
 		n.right++
-	}
-}
-
-// What TestTruth demands. Unknown are requests of sends of MPICH, and some arguments of a function that
-// jumps to MPI_Allreduce at its end. Some ranks leave a Reduce or Gather before they are seen.
-const (
-	mostUnknown = 15
-	leastRight  = 390
-)
-
-// TestTruth compares the arguments of blocked calls with what programs say that they wait for.
-func TestTruth(t *testing.T) {
-	for _, family := range []struct{ name, compiler, starter string }{{"Open MPI", "mpicc.openmpi", "mpirun.openmpi"}, {"MPICH", "mpicc.mpich", "mpiexec.mpich"}} {
-		for _, flags := range []string{"-O0", "-O2", "-O3", "-O2 -g -march=x86-64-v3"} {
-			t.Run(family.name+" "+flags, func(t *testing.T) {
-				n := startTruth(t, family.compiler, family.starter, strings.Fields(flags)...).compare(t)
-				t.Logf("%+v", n)
-				if n.wrong > 0 || n.unknown > mostUnknown || n.right < leastRight {
-					t.Errorf("%d arguments right, %d unknown, %d wrong", n.right, n.unknown, n.wrong)
-				}
-			})
-		}
 	}
 }

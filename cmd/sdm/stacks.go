@@ -26,6 +26,7 @@ type stackOptions struct {
 	samples           int
 	every             string
 	allThreads        bool
+	explain           bool
 	folded, dot, json bool
 	file              string
 }
@@ -43,6 +44,7 @@ func (s *stackOptions) declareStacks(f *pflag.FlagSet) {
 	f.StringVar(&s.by, "by", "", "merge frames by function, line or address (default: line)")
 	f.StringVar(&s.engine, "engine", engineProbe, "what reads the stacks: probe, which stops the ranks for about a millisecond and needs no gdb on their hosts, or gdb")
 	f.BoolVar(&s.allThreads, "all-threads", false, "the stacks of helper threads of MPI and other runtimes, too (default: one line counts them)")
+	f.BoolVar(&s.explain, "explain", false, "where each argument of a call of MPI was found, or why it is not known; with the probe only")
 	f.IntVar(&s.samples, "samples", 0, "take this `many` samples of the running job, and show who has not moved and how often the others were where")
 	f.StringVar(&s.every, "every", "", "time between samples, such as 200ms (default: 1s)")
 	f.BoolVar(&s.folded, "folded", false, "one line for each stack with its number of threads, or of hits in samples, for flame graphs and speedscope")
@@ -113,6 +115,9 @@ func (s *stackOptions) lines() ([]string, error) {
 	}
 	if s.allThreads {
 		words = append(words, "--all-threads")
+	}
+	if s.explain {
+		words = append(words, "--explain")
 	}
 	if s.samples != 0 {
 		words = append(words, "--samples", strconv.Itoa(s.samples))

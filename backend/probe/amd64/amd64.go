@@ -105,6 +105,33 @@ func (i *Inst) Target() (uint64, bool) {
 	return i.Next() + uint64(int64(to)), ok
 }
 
+// Slot returns where a jump or call through memory finds its target, if that place is relative to the
+// code: so are the stubs that a linker makes for functions of other images.
+func (i *Inst) Slot() (addr uint64, ok bool) {
+	m, ok := i.Args[0].(x86asm.Mem)
+	if !ok || m.Base != x86asm.RIP || m.Index != 0 {
+		return 0, false
+	}
+	return i.Next() + uint64(m.Disp), true
+}
+
+// Jump returns where code leads that does nothing but jump: to an address, or to what is stored in a
+// slot; else ok is false. ENDBR64 may stand before the jump.
+func Jump(mem Memory, at uint64) (to, slot uint64, ok bool) {
+	i := At(mem, at)
+	if i != nil && i.Op == x86asm.NOP {
+		i = At(mem, i.Next())
+	}
+	if i == nil || i.Op != x86asm.JMP {
+		return 0, 0, false
+	}
+	if to, ok := i.Target(); ok {
+		return to, 0, true
+	}
+	slot, ok = i.Slot()
+	return 0, slot, ok
+}
+
 // Size returns the size of an operand in bytes.
 func (i *Inst) Size(arg x86asm.Arg) int {
 	if r, ok := arg.(x86asm.Reg); ok {

@@ -115,3 +115,37 @@ func FuzzDecode(f *testing.F) {
 		}
 	})
 }
+
+// code is memory that begins at 4096.
+type code []byte
+
+func (c code) Read(addr uint64, b []byte) bool {
+	return addr >= 4096 && addr-4096 < uint64(len(c)) && copy(b, c[addr-4096:]) == len(b)
+}
+
+func TestJump(t *testing.T) {
+	for _, c := range []struct {
+		name, code string
+		to, slot   uint64
+		ok         bool
+	}{
+		{"stub", "ff2510000000", 0, 4096 + 6 + 16, true},
+		{"stub with endbr64", "f30f1efaff25f0ffffff", 0, 4096 + 10 - 16, true},
+		{"stub with the prefix of bounds", "f30f1efaf2ff2500000000", 0, 4096 + 11, true},
+		{"to an address", "eb10", 4096 + 2 + 16, 0, true},
+		{"to a register", "ffe0", 0, 0, false},
+		{"through a register", "ff20", 0, 0, false},
+		{"call", "e800000000", 0, 0, false},
+		{"other code", "55ebfe", 0, 0, false},
+		{"no code", "", 0, 0, false},
+		{"cut", "f30f1efaff25", 0, 0, false},
+	} {
+		b, err := hex.DecodeString(c.code)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if to, slot, ok := amd64.Jump(code(b), 4096); to != c.to || slot != c.slot || ok != c.ok {
+			t.Errorf("%s: %#x, %#x, %v", c.name, to, slot, ok)
+		}
+	}
+}

@@ -1,10 +1,6 @@
 package argument
 
-import (
-	"golang.org/x/arch/x86/x86asm"
-
-	"sdm/backend/probe/amd64"
-)
+import "sdm/backend/probe/amd64"
 
 // link tells whether the function of frame i-1 is the one that frame i has called, so that registers
 // at the call are those at entry.
@@ -68,26 +64,10 @@ func (f *Finder) leads(from, to uint64) bool {
 }
 
 // jump returns where code leads that does nothing but jump.
-func (f *Finder) jump(at uint64) (uint64, bool) {
-	for range 2 { // ENDBR64 and the jump
-		i := amd64.At(f.process.Memory(), at)
-		if i == nil {
-			return 0, false
-		}
-		if i.Op == x86asm.JMP {
-			if to, direct := i.Target(); direct {
-				return to, true
-			}
-			m, ok := i.Args[0].(x86asm.Mem)
-			if !ok || m.Base != x86asm.RIP || m.Index != 0 {
-				return 0, false
-			}
-			return f.Read(i.Next()+uint64(m.Disp), 8)
-		}
-		if i.Op != x86asm.NOP {
-			return 0, false
-		}
-		at = i.Next()
+func (f *Finder) jump(at uint64) (to uint64, ok bool) {
+	to, slot, ok := amd64.Jump(f.process.Memory(), at)
+	if ok && slot != 0 {
+		return f.Read(slot, 8)
 	}
-	return 0, false
+	return to, ok
 }

@@ -266,11 +266,8 @@ func (f *Finder) onStack(i int, site *dataflow.Site, v *dataflow.Value, q query)
 	}
 	frame := &f.thread.Stack.Frames[i]
 	grade := Sure
-	if site.Escaped(dataflow.Slot{Offset: v.N}, 8) {
-		grade = Memory
-		if f.inLibrary(i) {
-			grade = Loose
-		}
+	if site.Escaped(dataflow.Slot{Offset: v.N}, 8) { // it belongs to the function, which may have changed it
+		grade = Loose
 	}
 	bits, ok := f.Read(frame.CFA+uint64(v.N), 8)
 	return found{q.cut(bits), grade, ok && frame.CFA != 0}

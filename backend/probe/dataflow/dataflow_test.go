@@ -86,6 +86,7 @@ func TestSite(t *testing.T) {
 		{"argument on the stack", "sub rsp, 8; mov rdi, [rsp+16]; call rax", register(amd64.RDI, dataflow.Argument, 0)},
 		{"argument on the stack, overwritten on one way", "test edi, edi; je 1f; mov qword ptr [rsp+8], 1; 1: sub rsp, 8; mov rdi, [rsp+16]; call rax", register(amd64.RDI, dataflow.Unknown, anything)},
 		{"argument on the stack, half overwritten", "mov dword ptr [rsp+12], 1; sub rsp, 8; mov rdi, [rsp+16]; call rax", register(amd64.RDI, dataflow.Unknown, anything)},
+		{"argument on the stack, address given away", "sub rsp, 8; lea rdi, [rsp+16]; call rdx; mov rdi, [rsp+16]; call rax", register(amd64.RDI, dataflow.Unknown, anything)},
 		{"two values by one vector store", "sub rsp, 24; movq xmm0, rdi; movq xmm1, rsi; punpcklqdq xmm0, xmm1; movaps [rsp], xmm0; call rdx; mov rdi, [rsp+8]; call rax", register(amd64.RDI, dataflow.Entry, amd64.RSI)},
 		{"the same by AVX", "sub rsp, 24; vmovq xmm2, rdi; vpinsrq xmm0, xmm2, rsi, 1; vmovdqu [rsp], xmm0; call rdx; mov rdi, [rsp+8]; call rax", register(amd64.RDI, dataflow.Entry, amd64.RSI)},
 		{"aligned stack", "push rbp; mov rbp, rsp; and rsp, -64; sub rsp, 64; mov [rsp+8], rdi; call rdx; mov rsi, [rsp+8]; call rax", register(amd64.RSI, dataflow.Entry, amd64.RDI)},
@@ -123,18 +124,55 @@ func TestRefusals(t *testing.T) {
 	}
 }
 
-// FuzzAt analyses any code: it ends, within bounds.
+// pieces is code of several functions, each of some bytes, that is loaded elsewhere. It counts what is
+// read.
+type pieces struct {
+	memory
+	size, bias uint64
+	reads      *int
+}
+
+func (p pieces) Read(addr uint64, b []byte) bool {
+	*p.reads++
+	return p.memory.Read(addr, b)
+}
+
+func (p pieces) Bias() uint64 { return p.bias }
+
+func (p pieces) Function(addr uint64) (first, end uint64, ok bool) {
+	if p.size == 0 {
+		return p.memory.Function(addr)
+	}
+	first = base + (addr-base)/p.size*p.size
+	return first, first + p.size, addr >= base && addr < base+uint64(len(p.memory))
+}
+
+// FuzzAt analyses any code, with or without other functions beside it: it ends, within bounds, and code is
+// not changed.
 func FuzzAt(f *testing.F) {
-	f.Add([]byte{0x53, 0x48, 0x89, 0xfb, 0xff, 0xd0, 0x5b, 0xc3}, uint16(6))
-	f.Add([]byte{0x75, 0xfe, 0xeb, 0xfc, 0xe8, 0, 0, 0, 0, 0x48, 0x01, 0xc4, 0xff, 0xd0}, uint16(14))
-	f.Add([]byte{0x48, 0x83, 0xe4, 0xf0, 0x0f, 0x29, 0x04, 0x24, 0x74, 0xf6, 0xff, 0xd0}, uint16(12))
-	f.Fuzz(func(t *testing.T, code []byte, at uint16) {
+	f.Add([]byte{0x53, 0x48, 0x89, 0xfb, 0xff, 0xd0, 0x5b, 0xc3}, uint16(6), uint8(0), false)
+	f.Add([]byte{0x75, 0xfe, 0xeb, 0xfc, 0xe8, 0, 0, 0, 0, 0x48, 0x01, 0xc4, 0xff, 0xd0}, uint16(14), uint8(4), false)
+	f.Add([]byte{0x48, 0x83, 0xe4, 0xf0, 0x0f, 0x29, 0x04, 0x24, 0x74, 0xf6, 0xff, 0xd0}, uint16(12), uint8(9), true)
+	f.Add([]byte{0x48, 0x8d, 0x15, 9, 0, 0, 0, 0x48, 0x63, 0x04, 0xba, 0x48, 0x01, 0xd0, 0xff, 0xe0, 0xf8, 0xff, 0xff, 0xff, 0, 0, 0, 0, 0xff, 0xd0}, uint16(26), uint8(0), true)
+	f.Fuzz(func(t *testing.T, code []byte, at uint16, size uint8, exact bool) {
 		if len(code) > 2000 {
 			return
 		}
-		s, err := dataflow.At(memory(code), base+uint64(at), false)
+		before, reads := string(code), 0
+		s, err := dataflow.At(pieces{code, uint64(size), uint64(at) << 20, &reads}, base+uint64(at), exact)
 		if (s == nil) == (err == nil) {
 			t.Errorf("%v, %v", s, err)
+		}
+		if string(code) != before || reads > 1<<20 {
+			t.Errorf("%d reads", reads)
+		}
+		if s == nil {
+			return
+		}
+		for n := range 8 {
+			s.Argument(n)
+			s.Passed(n)
+			s.Escaped(dataflow.Slot{Offset: int64(8 * n)}, 8)
 		}
 	})
 }

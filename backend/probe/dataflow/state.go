@@ -110,7 +110,8 @@ func (a *analysis) load(s *State, at uint64, addr *Value, size int64) *Value {
 		}
 		return a.fresh(s, at, inSlot+2)
 	}
-	if slot.Base == nil && slot.Offset >= 0 && !s.overlaps(slot, size) {
+	// An argument on the stack is as it was if nobody else has its address.
+	if slot.Base == nil && slot.Offset >= 0 && !s.overlaps(slot, size) && !a.escaped.has(slot, size) {
 		return half(a.argument(slot.Offset))
 	}
 	v := a.fresh(s, at, inSlot+3)

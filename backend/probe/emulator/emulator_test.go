@@ -40,7 +40,7 @@ u64 copies(u64 a, u64 b)
 	struct record c = records[a & 7];
 	return c.a ^ c.b ^ c.c ^ c.d ^ c.rest[b & 3] ^ (u64)find(r, 4, b);
 }
-u64 bits(u64 a, u64 b) { return (a ? __builtin_ctzll(a) : 64) + (b ? __builtin_clzll(b) : 64) + ((a >> (b & 63)) & 1) + (a << (b & 31) | a >> (64 - (b & 31) - 1)); }
+u64 bits(u64 a, u64 b) { return (a ? __builtin_ctzll(a) : 64) + (b ? __builtin_clzll(b) : 64) + ((a >> (b & 63)) & 1) + (a << (b & 31) | a >> (64 - (b & 31) - 1)) + (a | 1ull << (b & 63)) + (b & ~(1ull << (a & 63))) + (a ^ 1ull << (b & 63)) + (unsigned)((unsigned)a ^ 1u << (b & 31)); }
 static u64 depth(u64 n, u64 a) { return n == 0 ? a : depth(n - 1, a * 5 + n) + 1; }
 u64 calls(u64 a, u64 b) { u64 (*f)(u64, u64) = a & 1 ? sums : words; return depth(a & 15, b) + f(b, a); }
 u64 texts(u64 a, u64 b) { char t[32]; strncpy(t, "one two three four" + (a & 7), sizeof t - 1); t[31] = 0; return strlen(t) * 1000 + (unsigned char)t[b & 7]; }
@@ -183,14 +183,67 @@ func FuzzCall(f *testing.F) {
 	f.Add([]byte{0x48, 0x89, 0xf8, 0xc3}, uint64(1), uint64(2))
 	f.Add([]byte{0xf3, 0x48, 0xa5, 0xff, 0x25, 1, 0, 0, 0, 0xeb, 0xf0}, uint64(4096), uint64(1<<33))
 	f.Add([]byte{0x48, 0xf7, 0xfe, 0x0f, 0xa2, 0xc4}, uint64(0), uint64(0))
+	f.Add([]byte{0x0f, 0xab, 0xf7, 0x0f, 0xbb, 0xfe, 0xff, 0x15, 3, 0, 0, 0, 0xc3}, uint64(9), uint64(3))
 	f.Fuzz(func(t *testing.T, code []byte, a, b uint64) {
 		before := string(code)
 		m := emulator.New(image(code))
 		if _, loads, _ := m.Call(4096, a, b, a^b, 7, 8, 9); len(loads) > 4096 {
 			t.Errorf("%d loads", len(loads))
 		}
+		p, err := m.CallUntil([]string{"memset", "abort"}, 4096, a, b)
+		if known := p.Name == "memset" || p.Name == "abort"; known != (err == nil) {
+			t.Errorf("%+v, %v", p, err)
+		}
+		m.Undo()
 		if string(code) != before {
 			t.Error("the process was changed")
 		}
 	})
+}
+
+// TestCallUntil ends a call at a function of another image, and sees what is passed to it.
+func TestCallUntil(t *testing.T) {
+	code := make(image, 64)
+	copy(code, "\xbf\x07\x00\x00\x00\xff\x25\x00\x00\x00\x00") // mov edi, 7; jmp through the address behind it
+	slot := uint64(11)                                         // where the link is, in the first 64 bytes
+	p := linkedOnce{code, slot}
+	m := emulator.New(p)
+	got, err := m.CallUntil([]string{"other", "ucp_send"}, 0, 1, 2)
+	if err != nil || got.Name != "ucp_send" || got.Args[0] != 7 || got.Args[1] != 2 {
+		t.Errorf("%+v, %v", got, err)
+	}
+	if got, err := m.CallUntil([]string{"other"}, 0, 1, 2); err == nil {
+		t.Errorf("%+v", got)
+	}
+}
+
+// TestUndo drops what was written, but not what was only read.
+func TestUndo(t *testing.T) {
+	code := make(image, 8192)
+	copy(code, "\xc7\x07\x09\x00\x00\x00\x8b\x06\xc3") // mov dword ptr [rdi], 9; mov eax, [rsi]; ret
+	code[4096], code[5000] = 1, 2
+	m := emulator.New(code)
+	if got, _, err := m.Call(0, 5000, 4096); err != nil || got != 1 {
+		t.Fatal(got, err)
+	}
+	if v, _ := m.Uint(5000, 4); v != 9 {
+		t.Error(v)
+	}
+	m.Undo()
+	if v, _ := m.Uint(5000, 4); v != 2 {
+		t.Error(v)
+	}
+}
+
+// linkedOnce has one link.
+type linkedOnce struct {
+	image
+	slot uint64
+}
+
+func (p linkedOnce) Link(slot uint64) string {
+	if slot == p.slot {
+		return "ucp_send"
+	}
+	return ""
 }

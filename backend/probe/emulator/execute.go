@@ -58,7 +58,7 @@ func (m *Machine) flow(i *amd64.Inst) bool {
 	case x86asm.CALL, x86asm.JMP:
 		if to, direct := i.Target(); direct {
 			m.enter(to, i.Op == x86asm.CALL)
-		} else if l := m.through(i); l != nil {
+		} else if l := m.linkOf(i.Slot()); l != nil {
 			m.enterLink(l, 0, i.Op == x86asm.CALL)
 		} else {
 			m.enter(m.get(i, i.Args[0], 8), i.Op == x86asm.CALL)
@@ -129,11 +129,20 @@ func (m *Machine) widen(i *amd64.Inst) bool {
 func (m *Machine) bit(i *amd64.Inst) bool {
 	size := m.size(i)
 	switch i.Op {
-	case x86asm.BT:
+	case x86asm.BT, x86asm.BTS, x86asm.BTR, x86asm.BTC:
 		if _, inMemory := i.Args[0].(x86asm.Mem); inMemory {
 			return false
 		}
-		m.carry = m.get(i, i.Args[0], size)>>(m.get(i, i.Args[1], size)%uint64(8*size))&1 == 1
+		v, one := m.get(i, i.Args[0], size), uint64(1)<<(m.get(i, i.Args[1], size)%uint64(8*size))
+		m.carry = v&one != 0
+		switch i.Op {
+		case x86asm.BTS:
+			m.put(i, i.Args[0], v|one, size)
+		case x86asm.BTR:
+			m.put(i, i.Args[0], v&^one, size)
+		case x86asm.BTC:
+			m.put(i, i.Args[0], v^one, size)
+		}
 	case x86asm.BSF, x86asm.BSR:
 		v := m.get(i, i.Args[1], size)
 		if m.zero = v == 0; m.zero {

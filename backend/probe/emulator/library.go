@@ -28,6 +28,13 @@ func (m *Machine) enter(to uint64, isCall bool) {
 // library that answers has are carried out here: the real ones use instructions that are not known.
 func (m *Machine) enterLink(l *link, to uint64, isCall bool) {
 	if l != nil {
+		if slices.Contains(m.until, l.name) {
+			m.passed, m.err = Passed{Name: l.name}, errReached
+			for n, reg := range amd64.Arguments {
+				m.passed.Args[n] = m.reg[reg]
+			}
+			return
+		}
 		if answer := answers[l.name]; answer != nil {
 			m.reg[amd64.RAX] = answer(m, func(n int) uint64 { return m.reg[amd64.Arguments[n]] })
 			if !isCall {
@@ -47,14 +54,9 @@ func (m *Machine) enterLink(l *link, to uint64, isCall bool) {
 	m.pc = to
 }
 
-// through returns the link of a call or jump through a stored address; nil: it is none.
-func (m *Machine) through(i *amd64.Inst) *link {
-	x, ok := i.Args[0].(x86asm.Mem)
-	if !ok || x.Base != x86asm.RIP || x.Index != 0 {
-		return nil
-	}
-	slot := i.Next() + uint64(x.Disp)
-	if name := m.process.Link(slot); name != "" {
+// linkOf returns the link whose address is stored in a slot; nil: it is none.
+func (m *Machine) linkOf(slot uint64, ok bool) *link {
+	if name := m.process.Link(slot); ok && name != "" {
 		return &link{name, slot}
 	}
 	return nil
@@ -62,19 +64,8 @@ func (m *Machine) through(i *amd64.Inst) *link {
 
 // linkAt returns the link that code uses which only jumps; nil: it is other code.
 func (m *Machine) linkAt(at uint64) *link {
-	for range 2 { // ENDBR64 and the jump
-		i := amd64.At(m, at)
-		switch {
-		case i == nil:
-			return nil
-		case i.Op == x86asm.JMP:
-			return m.through(i)
-		case i.Op != x86asm.NOP:
-			return nil
-		}
-		at = i.Next()
-	}
-	return nil
+	_, slot, ok := amd64.Jump(m, at)
+	return m.linkOf(slot, ok && slot != 0)
 }
 
 // bound returns where a link leads: to what is stored, unless the dynamic linker has not looked for
@@ -195,7 +186,7 @@ func copyMemory(m *Machine, arg func(int) uint64) uint64 {
 		return 0
 	}
 	b := make([]byte, arg(2))
-	if m.each(arg(1), b, func(page, part []byte) { copy(part, page) }) {
+	if m.each(arg(1), b, func(_ *page, at, part []byte) { copy(part, at) }) {
 		m.write(arg(0), b)
 	}
 	return arg(0)

@@ -64,13 +64,15 @@ type Machine struct {
 	ForgetLocks bool
 
 	process Process
-	pages   map[uint64]*[pageSize]byte
+	pages   map[uint64]*page
 	code    map[uint64]*amd64.Inst
 	links   map[uint64]*link // by address of code; nil: it is none
 	loads   []Load
 	next    uint64 // free memory of the heap
 	err     error
 	work    int // that the call may still do
+	until   []string
+	passed  Passed // what ended the call
 
 	reg                                 [amd64.Registers]uint64
 	vector                              [16][16]byte
@@ -88,7 +90,18 @@ func New(p Process) *Machine {
 // Reset drops the copied memory, so that the next call sees the process as it is then. The code and
 // the links of the process must not have changed.
 func (m *Machine) Reset() {
-	m.pages = map[uint64]*[pageSize]byte{}
+	m.pages = map[uint64]*page{}
+	m.next = heap
+}
+
+// Undo drops what functions have written, and memory of the machine's own. What was only read stays as
+// it was when it was copied.
+func (m *Machine) Undo() {
+	for n, p := range m.pages {
+		if p.written {
+			delete(m.pages, n)
+		}
+	}
 	m.next = heap
 }
 
@@ -107,7 +120,13 @@ func own(addr uint64) bool {
 // IsOwn reports whether a load was from memory of the machine's own, not of the process.
 func (l Load) IsOwn() bool { return own(l.Addr) }
 
-func (m *Machine) page(addr uint64) *[pageSize]byte {
+// page is a copy of a page of memory.
+type page struct {
+	bytes   [pageSize]byte
+	written bool
+}
+
+func (m *Machine) page(addr uint64) *page {
 	n := addr / pageSize
 	if p := m.pages[n]; p != nil {
 		return p
@@ -115,8 +134,8 @@ func (m *Machine) page(addr uint64) *[pageSize]byte {
 	if len(m.pages) >= mostPages {
 		return nil
 	}
-	p := new([pageSize]byte)
-	if !own(addr) && !m.process.Read(n*pageSize, p[:]) {
+	p := &page{written: own(addr)}
+	if !own(addr) && !m.process.Read(n*pageSize, p.bytes[:]) {
 		return nil
 	}
 	m.pages[n] = p
@@ -124,7 +143,7 @@ func (m *Machine) page(addr uint64) *[pageSize]byte {
 }
 
 // each calls f for the parts of a range of memory, page by page.
-func (m *Machine) each(addr uint64, b []byte, f func(page, part []byte)) bool {
+func (m *Machine) each(addr uint64, b []byte, f func(p *page, at, part []byte)) bool {
 	for len(b) > 0 {
 		p := m.page(addr)
 		if p == nil {
@@ -132,7 +151,7 @@ func (m *Machine) each(addr uint64, b []byte, f func(page, part []byte)) bool {
 			return false
 		}
 		n := min(len(b), pageSize-int(addr%pageSize))
-		f(p[addr%pageSize:], b[:n])
+		f(p, p.bytes[addr%pageSize:], b[:n])
 		b, addr = b[n:], addr+uint64(n)
 	}
 	return true
@@ -141,7 +160,7 @@ func (m *Machine) each(addr uint64, b []byte, f func(page, part []byte)) bool {
 // Read fills b with what the process would see. It returns false if there is no memory.
 func (m *Machine) Read(addr uint64, b []byte) bool {
 	before := m.err
-	ok := m.each(addr, b, func(page, part []byte) { copy(part, page) })
+	ok := m.each(addr, b, func(_ *page, at, part []byte) { copy(part, at) })
 	m.err = before
 	return ok
 }
@@ -177,13 +196,16 @@ func (m *Machine) Text(addr uint64) string {
 }
 
 func (m *Machine) write(addr uint64, b []byte) {
-	m.each(addr, b, func(page, part []byte) { copy(page, part) })
+	m.each(addr, b, func(p *page, at, part []byte) {
+		p.written = true
+		copy(at, part)
+	})
 }
 
 // load is a read by an instruction.
 func (m *Machine) load(addr uint64, size int) uint64 {
 	var b [8]byte
-	if !m.each(addr, b[:size], func(page, part []byte) { copy(part, page) }) {
+	if !m.each(addr, b[:size], func(_ *page, at, part []byte) { copy(part, at) }) {
 		return 0
 	}
 	v := binary.LittleEndian.Uint64(b[:])
@@ -202,6 +224,31 @@ func (m *Machine) fail(format string, args ...any) {
 
 // ErrTooLong says that a call took more than 400,000 instructions or copied as many elements.
 var ErrTooLong = errors.New("too many instructions")
+
+// errReached ends a call at a function of another image.
+var errReached = errors.New("reached")
+
+// Passed is a call of a function of another image: its name and its first six integer arguments.
+type Passed struct {
+	Name string
+	Args [6]uint64
+}
+
+// CallUntil executes a function of up to six integer arguments until it calls one of the named functions
+// of other images, which is not executed. What was written until then is not complete: Undo should
+// follow.
+func (m *Machine) CallUntil(names []string, function uint64, args ...uint64) (Passed, error) {
+	m.until = names
+	defer func() { m.until = nil }()
+	switch _, _, err := m.Call(function, args...); err {
+	case nil:
+		return Passed{}, errors.New("none of the functions was called")
+	case errReached:
+		return m.passed, nil
+	default:
+		return Passed{}, err
+	}
+}
 
 // Call executes a function of up to six integer arguments and returns its result. loads are its
 // reads of memory, in order, at most 4,096; they are valid until the next call.

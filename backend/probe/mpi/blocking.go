@@ -72,9 +72,9 @@ func (c *Call) search(try func(uint64) (Request, bool)) (Request, bool) {
 func (l *Library) agree(a *Argument, v int, name func(int) int) {
 	switch {
 	case !a.Known:
-		a.Value, a.Known, a.Grade, a.Why = l.raw(v), true, argument.Sure, "from the request"
+		a.Value, a.Known, a.Grade, a.Why, a.Found = l.raw(v), true, argument.Sure, "", []string{"request"}
 	case name(int(a.Value)) == v:
-		a.Grade = argument.Sure
+		a.Grade, a.Found = argument.Sure, append(a.Found, "request")
 	case a.Grade != argument.Sure:
 		a.Known, a.Why = false, "the request says otherwise"
 	}

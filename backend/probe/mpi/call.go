@@ -13,7 +13,9 @@ type Argument struct {
 	Value int64 // of handles: their bits
 	Known bool
 	Grade argument.Grade
-	Why   string // why it is not known, or how it was found; for those who look for errors
+	Why   string // why it is not known
+	// Found are the places that tell it: "function", "caller", "request".
+	Found []string
 }
 
 // Call is a call of a function of MPI in which a thread is.
@@ -27,10 +29,11 @@ type Call struct {
 	finder *argument.Finder
 }
 
-// isLibrary reports whether an image is a library of MPI, by its name.
+// isLibrary reports whether an image is a library of MPI, by its name. Open MPI 6 has its functions in one
+// and what they jump to in another.
 func isLibrary(x snapshot.Image) bool {
 	name := x.Module().Name()
-	return strings.HasPrefix(name, "libmpi") || strings.HasPrefix(name, "libpmpi")
+	return strings.HasPrefix(name, "libmpi") || strings.HasPrefix(name, "libpmpi") || strings.HasPrefix(name, "libopen_mpi")
 }
 
 // IsIn reports whether a thread is in MPI, perhaps: it costs little.
@@ -52,10 +55,18 @@ func IsIn(p *snapshot.Process, t *snapshot.Thread) bool {
 	return false
 }
 
+// Cache keeps what processes with the same images share. The zero value is empty. One goroutine uses it
+// at a time.
+type Cache struct {
+	sites argument.Cache
+	tags  map[string]int // where in a request of UCX the tag of a send is, in words, by the image of MPI
+}
+
 // Find returns the outermost call of MPI on the stack of a thread: the one that the program has made;
 // nil: the thread is in none. library is that of the process.
-func Find(l *Library, cache *argument.Cache, p *snapshot.Process, t *snapshot.Thread) *Call {
-	f := cache.New(p, t)
+func Find(l *Library, cache *Cache, p *snapshot.Process, t *snapshot.Thread) *Call {
+	l.cache = cache
+	f := cache.sites.New(p, t)
 	frame, name := -1, ""
 	own, large := false, false
 	for i := range f.Frames() {
@@ -74,9 +85,21 @@ func Find(l *Library, cache *argument.Cache, p *snapshot.Process, t *snapshot.Th
 	c := &Call{Function: name, Frame: frame, finder: f}
 	called, _ := function(f.CalledName(frame + 1))
 	found := f.Call(frame, own, called == name)
+	if err := l.proof(); err != nil {
+		for _, p := range signatures[name] {
+			c.Args = append(c.Args, Argument{Parameter: p, Why: "the library is not understood: " + err.Error()})
+		}
+		return c
+	}
 	for n, p := range signatures[name] {
 		v := found.Argument(n, l.bits(p.Kind, large))
 		a := Argument{Parameter: p, Value: signed(v.Bits, l.bits(p.Kind, large)), Known: v.Known, Grade: v.Grade}
+		if v.Inwards {
+			a.Found = append(a.Found, "function")
+		}
+		if v.Outwards {
+			a.Found = append(a.Found, "caller")
+		}
 		switch {
 		case v.Inwards && v.Outwards && !v.Known:
 			a.Why = "two answers differ"
@@ -93,9 +116,9 @@ func Find(l *Library, cache *argument.Cache, p *snapshot.Process, t *snapshot.Th
 // bits returns the size of an argument.
 func (l *Library) bits(k Kind, large bool) int {
 	switch k {
-	case Buffer, Pointer, Requests, Long, File:
+	case Buffer, Pointer, Requests, Long, File, CommAt, WindowAt, FileAt:
 		return 64
-	case Datatype, Comm, Op, Window:
+	case Datatype, Comm, Op, Window, Handle:
 		return 8 * l.handleBytes()
 	case Count:
 		if large {
@@ -141,21 +164,7 @@ func (l *Library) complete(c *Call) {
 		if !a.Known {
 			continue
 		}
-		var err error
-		switch a.Kind {
-		case Comm:
-			comm := l.Communicator(l.handle(a.Value))
-			if err = comm.Err; err == nil {
-				c.Comm = comm
-			}
-		case Datatype:
-			err = l.Type(l.handle(a.Value)).Err
-		case Peer:
-			a.Value = int64(l.peer(int(a.Value)))
-		case Tag:
-			a.Value = int64(l.tag(int(a.Value)))
-		}
-		if err != nil {
+		if err := l.meaning(c, a); err != nil {
 			a.Known, a.Why = false, err.Error()
 		}
 	}
@@ -170,6 +179,33 @@ func (l *Library) complete(c *Call) {
 		}
 		c.Requests = l.Requests(uint64(q.Value), int(n))
 	}
+}
+
+// meaning asks the library what an argument is.
+func (l *Library) meaning(c *Call, a *Argument) error {
+	of := func(comm *Communicator) error {
+		if comm.Err == nil && c.Comm == nil {
+			c.Comm = comm
+		}
+		return comm.Err
+	}
+	switch a.Kind {
+	case Comm:
+		return of(l.Communicator(l.handle(a.Value)))
+	case Window:
+		return of(l.window(l.handle(a.Value)))
+	case File:
+		return of(l.file(uint64(a.Value)))
+	case CommAt, WindowAt, FileAt:
+		return of(l.at(a.Kind, uint64(a.Value)))
+	case Datatype:
+		return l.Type(l.handle(a.Value)).Err
+	case Peer:
+		a.Value = int64(l.peer(int(a.Value)))
+	case Tag:
+		a.Value = int64(l.tag(int(a.Value)))
+	}
+	return nil
 }
 
 // handle returns the bits of a handle.

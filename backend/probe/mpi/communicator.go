@@ -2,6 +2,7 @@ package mpi
 
 import (
 	"fmt"
+	"slices"
 	"strings"
 
 	"sdm/backend/probe/emulator"
@@ -17,6 +18,17 @@ type Communicator struct {
 	// members; "": not known.
 	Context string
 	Err     error // why nothing is known; the rest is valid if it is nil
+
+	handle uint64
+	ids    [2]uint64 // of MPICH, in messages: that it sends with, and that it receives with
+}
+
+// String returns the name of a communicator, or its size.
+func (c *Communicator) String() string {
+	if c.Name == "" {
+		return fmt.Sprintf("a communicator of %d", len(c.World))
+	}
+	return c.Name
 }
 
 // Peers are the world ranks of those that messages are sent to.
@@ -42,13 +54,18 @@ func (c *Communicator) IsSame(d *Communicator) bool {
 }
 
 // Key returns a text that is the same in all members, and differs for other communicators.
-func (c *Communicator) Key() string { return fmt.Sprint(c.Context, c.World, c.Remote) }
+func (c *Communicator) Key() string {
+	if c.Remote != nil && slices.Compare(c.Remote, c.World) < 0 { // the other side sees the groups exchanged
+		return fmt.Sprint(c.Context, c.Remote, c.World)
+	}
+	return fmt.Sprint(c.Context, c.World, c.Remote)
+}
 
 // Communicator returns what the library says of a handle. The library itself checks the handle.
 func (l *Library) Communicator(handle uint64) *Communicator {
 	c := l.comms[handle]
 	if c == nil {
-		c = &Communicator{}
+		c = &Communicator{handle: handle}
 		l.comms[handle] = c
 		c.Err = l.describe(c, handle)
 	}
@@ -71,7 +88,7 @@ func (l *Library) describe(c *Communicator, handle uint64) error {
 		return fmt.Errorf("rank %d of %d", rank, size)
 	}
 	if inter, _, err := l.number("PMPI_Comm_test_inter", handle); err == nil && inter != 0 {
-		if c.Remote, err = l.members("PMPI_Comm_remote_group", handle, -1); err != nil {
+		if c.Remote, err = l.members("PMPI_Comm_remote_group", handle); err != nil {
 			return err
 		}
 	}
@@ -84,8 +101,11 @@ func (l *Library) describe(c *Communicator, handle uint64) error {
 		for n := range size {
 			c.World = append(c.World, n)
 		}
-	} else if c.World, err = l.members("PMPI_Comm_group", handle, size); err != nil {
+	} else if c.World, err = l.members("PMPI_Comm_group", handle); err != nil {
 		return err
+	}
+	if len(c.World) != size {
+		return fmt.Errorf("group of %d of %d members", len(c.World), size)
 	}
 	c.Context = l.context(c, handle, field, named)
 	return nil
@@ -117,14 +137,38 @@ func (l *Library) follows(addr, handle uint64) bool {
 // read for its name.
 func (l *Library) context(c *Communicator, handle, field uint64, named []emulator.Load) string {
 	switch {
-	case l.Family == MPICH && field != 0: // 16 bits, two words before the rank
-		return l.text(field-8, 2)
+	case l.Family == MPICH && field != 0: // two words before the rank
+		return l.pair(c, field-8)
 	case l.Family == OpenMPI && !l.hasSessions() && field > handle: // the word before the rank
 		return l.text(field-4, 4)
 	case l.Family == OpenMPI && l.hasSessions():
 		return l.extended(c, handle, field, named)
 	}
 	return ""
+}
+
+// pair returns the context of a communicator of MPICH: two numbers of 16 bits, since release 5 of 32
+// bits. Of an intercommunicator the other side has them exchanged; else they are equal.
+func (l *Library) pair(c *Communicator, addr uint64) string {
+	first, ok := l.machine.Uint(addr, 4)
+	second, ok2 := l.machine.Uint(addr+4, 4)
+	switch {
+	case !ok || !ok2:
+		return ""
+	case first>>16 != 0:
+		c.ids = [2]uint64{first & 0xffff, first >> 16}
+	case first != 0:
+		c.ids = [2]uint64{first, second}
+	case c.handle != l.world: // all others have one
+		return ""
+	}
+	switch {
+	case c.ids[0] == c.ids[1]:
+		return fmt.Sprintf("%x", c.ids[0])
+	case c.Remote == nil:
+		return ""
+	}
+	return fmt.Sprintf("%x.%x", min(c.ids[0], c.ids[1]), max(c.ids[0], c.ids[1]))
 }
 
 func (l *Library) text(addr uint64, size int) string {
@@ -162,24 +206,34 @@ func (l *Library) extended(c *Communicator, handle, field uint64, named []emulat
 	return first + "." + second
 }
 
-// byContext returns the communicator of MPICH with a context; nil: it is not among the first ones.
+// byContext returns the communicator of MPICH that has a context in messages; nil: it is not among the
+// first ones.
 func (l *Library) byContext(id uint64) *Communicator {
 	if l.contexts == nil {
-		l.contexts = map[string]*Communicator{}
-		handles := []uint64{worldOfMPICH}
-		for n := range uint64(mostDirect) {
-			handles = append(handles, directComm+n)
+		l.contexts = map[uint64]*Communicator{}
+		l.addContexts(worldOfMPICH, 1)
+		l.addContexts(directComm, mostDirect)
+		l.addContexts(indirectComm, mostIndirect)
+	}
+	return l.contexts[id]
+}
+
+// addContexts adds the communicators with handles from first on, until many of them are free.
+func (l *Library) addContexts(first, most uint64) {
+	free := 0
+	for h := first; h < first+most && free < mostFree; h++ {
+		c := l.Communicator(h)
+		if c.Err != nil {
+			free++
+			continue
 		}
-		for n := range uint64(mostIndirect) {
-			handles = append(handles, indirectComm+n)
-		}
-		for _, h := range handles {
-			if c := l.Communicator(h); c.Err == nil && c.Context != "" && l.contexts[c.Context] == nil {
-				l.contexts[c.Context] = c
+		free = 0
+		for _, id := range c.ids {
+			if c.Context != "" && l.contexts[id] == nil {
+				l.contexts[id] = c
 			}
 		}
 	}
-	return l.contexts[fmt.Sprintf("%x", id)]
 }
 
 // Type is a datatype.

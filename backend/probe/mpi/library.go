@@ -1,6 +1,7 @@
 package mpi
 
 import (
+	"errors"
 	"fmt"
 	"strings"
 
@@ -23,35 +24,39 @@ const (
 type Library struct {
 	Family Family
 
-	process   *snapshot.Process
-	image     snapshot.Image // with the functions
-	program   snapshot.Image
-	images    []snapshot.Image // with the objects
-	machine   *emulator.Machine
-	world     uint64
-	objects   map[string]uint64
-	comms     map[uint64]*Communicator
-	types     map[uint64]*Type
-	ops       map[uint64]string
-	nameField uint64 // where the name of a communicator of Open MPI 5 and later is; 0: not known
-	contexts  map[string]*Communicator
+	cache      *Cache
+	process    *snapshot.Process
+	image      snapshot.Image   // with the functions
+	images     []snapshot.Image // with the objects
+	machine    *emulator.Machine
+	world      uint64
+	objects    map[string]uint64
+	comms      map[uint64]*Communicator
+	owners     map[owned]*Communicator
+	ends       map[*Communicator][]endpoint
+	types      map[uint64]*Type
+	ops        map[uint64]string
+	nameField  uint64 // where the name of a communicator of Open MPI 5 and later is; 0: not known
+	contexts   map[uint64]*Communicator
+	collective *uint32 // of MPICH: kindOfCollectives; nil: not asked yet
+	proven     bool    // why is valid
+	why        error   // why the library is not understood
 }
 
 // Open returns the MPI of a process; nil if it has none. thread is the thread pointer of one of its
 // threads.
 func Open(p *snapshot.Process, thread uint64) *Library {
-	l := &Library{process: p, objects: map[string]uint64{}, comms: map[uint64]*Communicator{}, types: map[uint64]*Type{}}
+	l := &Library{cache: &Cache{}, process: p, objects: map[string]uint64{}, comms: map[uint64]*Communicator{}, owners: map[owned]*Communicator{}, ends: map[*Communicator][]endpoint{}, types: map[uint64]*Type{}}
 	for i, x := range p.Images {
-		name := x.Module().Name()
-		if i == 0 {
-			l.program = x
+		if i == 0 || isLibrary(x) || strings.HasPrefix(x.Module().Name(), "libopen") {
+			l.add(x)
 		}
-		if i > 0 && !strings.HasPrefix(name, "libmpi") && !strings.HasPrefix(name, "libpmpi") && !strings.HasPrefix(name, "libopen") {
-			continue
-		}
-		l.images = append(l.images, x)
-		if _, has := x.Address("PMPI_Comm_rank"); has && l.image == nil {
-			l.image = x
+	}
+	if l.image == nil { // one of another name
+		for _, x := range p.Images[min(1, len(p.Images)):] {
+			if l.add(x); l.image == x {
+				break
+			}
 		}
 	}
 	if l.image == nil {
@@ -66,8 +71,35 @@ func Open(p *snapshot.Process, thread uint64) *Library {
 	return l
 }
 
+// otherHandle is MPI_COMM_WORLD of libraries with the binary interface of MPI 5.0 (section 20.1), which
+// may have the functions of both families.
+const otherHandle = 0x101
+
+// proof returns why the library is not one of its family; nil: it is. Vendors have changed what both
+// families are made of: it must say that the communicator of the world is one, and that the handle of
+// another interface is none.
+func (l *Library) proof() error {
+	if !l.proven {
+		l.proven = true
+		if l.why = l.World().Err; l.why == nil {
+			if _, _, err := l.number("PMPI_Comm_rank", otherHandle); err == nil {
+				l.why = errors.New("it has handles of another kind")
+			}
+		}
+	}
+	return l.why
+}
+
 // World returns MPI_COMM_WORLD.
 func (l *Library) World() *Communicator { return l.Communicator(l.world) }
+
+// add adds an image of the library, or perhaps of it.
+func (l *Library) add(x snapshot.Image) {
+	if _, has := x.Address("PMPI_Comm_rank"); has && l.image == nil {
+		l.image = x
+	}
+	l.images = append(l.images, x)
+}
 
 // Handles of MPICH (mpi.h of MPICH).
 const (
@@ -81,7 +113,8 @@ const (
 // How many communicators are looked through for one of a context.
 const (
 	mostDirect   = 8
-	mostIndirect = 24
+	mostIndirect = 1000
+	mostFree     = 16 // in a row: there are no more
 )
 
 // handleBytes is the size of a handle.
@@ -168,24 +201,34 @@ func (l *Library) name(function string, handle uint64) (string, []emulator.Load,
 // mostMembers bounds the members of a communicator whose world ranks are asked for.
 const mostMembers = 1 << 16
 
-// members returns the world ranks of the group that a function stores for a handle. A size of -1 is
-// asked for.
-func (l *Library) members(function string, handle uint64, size int) ([]int, error) {
-	group, all := l.machine.Alloc(8), l.machine.Alloc(8)
-	if _, err := l.ask(function, handle, group); err != nil {
+// group asks a function that stores a group for a handle.
+func (l *Library) group(function string, handle uint64) (group uint64, loads []emulator.Load, err error) {
+	at := l.machine.Alloc(8)
+	if loads, err = l.ask(function, handle, at); err != nil {
+		return 0, nil, err
+	}
+	group, _ = l.machine.Uint(at, l.handleBytes())
+	return group, loads, nil
+}
+
+// members returns the world ranks of the group that a function stores for a handle.
+func (l *Library) members(function string, handle uint64) ([]int, error) {
+	group, _, err := l.group(function, handle)
+	if err != nil {
 		return nil, err
 	}
-	if _, err := l.ask("PMPI_Comm_group", l.world, all); err != nil {
+	return l.inWorld(group)
+}
+
+// inWorld returns the world ranks of the members of a group; -1 of those that are not in the world.
+func (l *Library) inWorld(group uint64) ([]int, error) {
+	world, _, err := l.group("PMPI_Comm_group", l.world)
+	if err != nil {
 		return nil, err
 	}
-	own, _ := l.machine.Uint(group, l.handleBytes())
-	world, _ := l.machine.Uint(all, l.handleBytes())
-	if size < 0 {
-		n, _, err := l.number("PMPI_Group_size", own)
-		if err != nil {
-			return nil, err
-		}
-		size = n
+	size, _, err := l.number("PMPI_Group_size", group)
+	if err != nil {
+		return nil, err
 	}
 	if size < 1 || size > mostMembers {
 		return nil, fmt.Errorf("group of %d members", size)
@@ -194,13 +237,15 @@ func (l *Library) members(function string, handle uint64, size int) ([]int, erro
 	for n := range uint64(size) {
 		l.machine.PutUint(from+4*n, n, 4)
 	}
-	if _, err := l.ask("PMPI_Group_translate_ranks", own, uint64(size), from, world, to); err != nil {
+	if _, err := l.ask("PMPI_Group_translate_ranks", group, uint64(size), from, world, to); err != nil {
 		return nil, err
 	}
 	ranks := make([]int, size)
 	for n := range ranks {
 		v, _ := l.machine.Uint(to+4*uint64(n), 4)
-		ranks[n] = int(int32(v))
+		if ranks[n] = int(int32(v)); ranks[n] < 0 { // MPI_UNDEFINED
+			ranks[n] = -1
+		}
 	}
 	return ranks, nil
 }

@@ -4,6 +4,8 @@ import (
 	"fmt"
 	"strconv"
 	"strings"
+
+	"sdm/backend/probe/argument"
 )
 
 // mostShown bounds the requests that a short text names.
@@ -42,13 +44,41 @@ func (c *Call) Short(l *Library) string {
 		switch {
 		case c.Comm == nil:
 			parts = append(parts, "on ?")
-		case c.Comm.Name == "":
-			parts = append(parts, fmt.Sprintf("on a communicator of %d", len(c.Comm.World)))
 		case c.Comm.Name != "MPI_COMM_WORLD":
-			parts = append(parts, "on "+c.Comm.Name)
+			parts = append(parts, "on "+c.Comm.String())
 		}
 	}
 	return strings.Join(parts, " ")
+}
+
+// Evidence returns where the arguments that Short tells were found, or why they are not known:
+// "; source: function, caller; tag: not found".
+func (c *Call) Evidence() string {
+	var text strings.Builder
+	for i := range c.Args {
+		a := &c.Args[i]
+		switch a.Kind {
+		case Peer, Tag, Root, Op, Comm, Requests, Window, File:
+		default:
+			continue
+		}
+		why := strings.Join(a.Found, ", ")
+		if !a.Known {
+			why = a.Why
+		} else if a.Grade == argument.Memory {
+			why += " (memory as it is now)"
+		}
+		text.WriteString("; " + a.Name + ": " + why)
+	}
+	for i, q := range c.Requests {
+		if i == mostShown {
+			break
+		}
+		if q.Why != "" {
+			fmt.Fprintf(&text, "; request %d: %s", i, q.Why)
+		}
+	}
+	return text.String()
 }
 
 func direction(name string) string {
@@ -94,6 +124,10 @@ func (q Request) String() string {
 	switch {
 	case q.Why == "null":
 		return "no request"
+	case q.Kind == "collective" && q.Comm != nil:
+		return "collective on " + q.Comm.String()
+	case q.Kind == "collective":
+		return "collective on ?"
 	case word == "":
 		return "request of ?"
 	case q.Why != "":

@@ -2,7 +2,10 @@ package mpi
 
 import (
 	"errors"
+	"slices"
 	"testing"
+
+	"sdm/backend/probe/argument"
 )
 
 func TestShort(t *testing.T) {
@@ -32,6 +35,22 @@ func TestShort(t *testing.T) {
 		if got := c.call.Short(&Library{Family: MPICH}); got != c.want {
 			t.Errorf("%q, want %q", got, c.want)
 		}
+	}
+}
+
+func TestEvidence(t *testing.T) {
+	c := &Call{
+		Args: []Argument{
+			{Parameter: Parameter{"buf", Buffer}, Why: "not found"},
+			{Parameter: Parameter{"source", Peer}, Known: true, Found: []string{"function", "caller"}},
+			{Parameter: Parameter{"tag", Tag}, Known: true, Found: []string{"caller"}, Grade: argument.Memory},
+			{Parameter: Parameter{"comm", Comm}, Why: "two answers differ", Found: []string{"function", "caller"}},
+		},
+		Requests: []Request{{Kind: "receive"}, {Kind: "send", Why: "peer not known"}},
+	}
+	const want = "; source: function, caller; tag: caller (memory as it is now); comm: two answers differ; request 1: peer not known"
+	if got := c.Evidence(); got != want {
+		t.Error(got)
 	}
 }
 
@@ -66,7 +85,7 @@ func TestSignatures(t *testing.T) {
 			if p.Kind == Comm && p.Name != "comm" {
 				t.Errorf("%s: communicator %s", name, p.Name)
 			}
-			if p.Kind == Buffer && p.Name != "buf" && p.Name != "sendbuf" && p.Name != "recvbuf" && p.Name != "base" {
+			if p.Kind == Buffer && !slices.Contains([]string{"buf", "sendbuf", "recvbuf", "base", "origin", "result", "compare"}, p.Name) {
 				t.Errorf("%s: %s is a buffer", name, p.Name)
 			}
 		}

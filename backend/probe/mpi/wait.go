@@ -1,7 +1,5 @@
 package mpi
 
-import "strings"
-
 // Class is what kind of event a call waits for.
 type Class uint8
 
@@ -14,8 +12,8 @@ const (
 	Completion
 	// Together waits for the other members of a communicator, a window or a file.
 	Together
-	// OneSided waits for the target of a window (Win_lock, Win_unlock, Win_flush), or for the ranks of
-	// a group that is not known (Win_complete, Win_wait).
+	// OneSided waits for the target of a window (Win_lock, Win_unlock, Win_flush, Put), or for ranks of
+	// a group that is not known (Win_start, Win_complete, Win_wait).
 	OneSided
 )
 
@@ -65,8 +63,8 @@ type Message struct {
 	Tag  int
 	Comm *Communicator // nil: not known
 	Done bool          // it is complete already
-	// Kind is "send" or "receive", or of other requests what they are ("collective"); "": not known, and
-	// then Send means nothing.
+	// Kind is "send" or "receive", or "collective" of a request that waits for the other members of Comm,
+	// which has no peer and tag; "": not known.
 	Kind string
 }
 
@@ -96,25 +94,23 @@ func (c *Call) Wait(l *Library) Wait {
 		for _, m := range w.Messages {
 			w.All = w.All && m.Peer != Unknown && m.Tag != Unknown && m.Comm != nil
 		}
-	case oneSided(c.Function):
+	case c.arg(Window) != nil && c.Function != "Win_fence":
 		w.Class, w.Target = OneSided, c.target()
-	case c.Function == "Finalize", c.Function == "Init", c.Function == "Init_thread":
-		w.Class = Together
-	case c.arg(Comm) != nil, c.arg(Window) != nil, c.arg(File) != nil:
+	case individual[c.Function]:
+	case c.arg(Comm) != nil, c.arg(Window) != nil, c.arg(File) != nil, c.arg(CommAt) != nil, c.arg(WindowAt) != nil, c.arg(FileAt) != nil, together[c.Function]:
 		w.Class = Together
 		w.signature(l, c)
 	}
 	return w
 }
 
-// oneSided reports whether a function waits for the target of a window, or for a group.
-func oneSided(name string) bool {
-	switch name {
-	case "Win_fence", "Win_free", "Win_create", "Win_allocate", "Win_allocate_shared", "Win_create_dynamic":
-		return false
-	}
-	return strings.HasPrefix(name, "Win_")
+// individual are the functions of files that wait for no other member.
+var individual = map[string]bool{
+	"File_write": true, "File_read": true, "File_write_at": true, "File_read_at": true, "File_write_shared": true, "File_read_shared": true,
 }
+
+// together are the functions that all ranks call and that have no communicator.
+var together = map[string]bool{"Init": true, "Init_thread": true, "Finalize": true, "Session_finalize": true}
 
 // messages returns the halves of messages of a call.
 func (c *Call) messages() (all []Message) {
@@ -172,7 +168,10 @@ func (q Request) message() Message {
 	if q.Why != "" || q.Comm == nil {
 		return m
 	}
-	m.Comm, m.Tag, m.Peer = q.Comm, q.Tag, q.Peer
+	if m.Comm = q.Comm; q.Kind == "collective" {
+		return m
+	}
+	m.Tag, m.Peer = q.Tag, q.Peer
 	if r, ok := q.Comm.WorldRank(q.Peer); ok {
 		m.Peer = r
 	} else if q.Peer != AnySource && q.Peer != NoPeer {

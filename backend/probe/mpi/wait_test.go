@@ -24,6 +24,8 @@ func TestWait(t *testing.T) {
 	waitall.Requests = []Request{{Kind: "receive", Peer: 0, Tag: 5, Comm: reversed}, {Kind: "send", Why: "peer not known"}}
 	waitany := call("Waitany", nil, map[string]int64{"count": 1})
 	waitany.Requests = []Request{{Kind: "receive", Peer: AnySource, Tag: AnyTag, Comm: world}}
+	waitCollective := call("Wait", nil, nil)
+	waitCollective.Requests = []Request{{Kind: "collective", Comm: reversed}}
 	for _, c := range []struct {
 		name string
 		call *Call
@@ -41,6 +43,8 @@ func TestWait(t *testing.T) {
 			Wait{Class: Completion, Messages: []Message{{Peer: 3, Tag: 5, Comm: reversed, Kind: "receive"}, {Send: true, Peer: Unknown, Tag: Unknown, Kind: "send"}}, Root: None, Bytes: None, Target: None}},
 		{"one of the requests", waitany,
 			Wait{Class: Completion, All: true, Any: true, Messages: []Message{{Peer: AnySource, Tag: AnyTag, Comm: world, Kind: "receive"}}, Root: None, Bytes: None, Target: None}},
+		{"request of a collective", waitCollective,
+			Wait{Class: Completion, All: true, Messages: []Message{{Peer: Unknown, Tag: Unknown, Comm: reversed, Kind: "collective"}}, Root: None, Bytes: None, Target: None}},
 		{"barrier", call("Barrier", world, map[string]int64{"comm": 1}), Wait{Class: Together, Comm: world, Root: None, Bytes: None, Target: None}},
 		{"broadcast", call("Bcast", reversed, map[string]int64{"count": 3, "type": pair, "root": 1, "comm": 1}),
 			Wait{Class: Together, Comm: reversed, Root: 2, Bytes: 48, Target: None}},
@@ -53,11 +57,13 @@ func TestWait(t *testing.T) {
 		{"of a root that is not known", call("Scatter", world, map[string]int64{"recvcount": 3, "recvtype": integer, "comm": 1}),
 			Wait{Class: Together, Comm: world, Root: Unknown, Bytes: Unknown, Target: None}},
 		{"fence", call("Win_fence", nil, nil), Wait{Class: Together, Root: None, Bytes: None, Target: None}},
+		{"release", call("Comm_free", world, nil), Wait{Class: Together, Comm: world, Root: None, Bytes: None, Target: None}},
+		{"put", call("Put", world, map[string]int64{"rank": 3}), Wait{Class: OneSided, Comm: world, Root: None, Bytes: None, Target: 3}},
 		{"lock", call("Win_lock", world, map[string]int64{"rank": 2}), Wait{Class: OneSided, Comm: world, Root: None, Bytes: None, Target: 2}},
 		{"complete", call("Win_complete", nil, nil), Wait{Class: OneSided, Root: None, Bytes: None, Target: None}},
 		{"end", call("Finalize", nil, nil), Wait{Class: Together, Root: None, Bytes: None, Target: None}},
 		{"test", call("Test", nil, nil), Wait{Class: Completion, Polls: true, Root: None, Bytes: None, Target: None}},
-		{"to be released", call("Comm_free", nil, nil), Wait{Root: None, Bytes: None, Target: None}},
+		{"not collective", call("File_write_at", world, nil), Wait{Comm: world, Root: None, Bytes: None, Target: None}},
 	} {
 		c.want.Function = c.call.Function
 		if got := c.call.Wait(l); !reflect.DeepEqual(got, c.want) {

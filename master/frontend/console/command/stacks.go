@@ -26,7 +26,7 @@ func parseWaits(c *Command) *Mistake {
 		}
 		return m
 	}
-	if c.Export == Folded || c.Args.By != "" || c.Args.AllThreads {
+	if c.Export == Folded || c.Args.By != "" || c.Args.AllThreads || c.Args.Explain {
 		return &Mistake{Text: "waits: it takes --samples, --every, --dot and --json"}
 	}
 	c.Export = Waits + c.Export
@@ -41,7 +41,7 @@ func parseWaits(c *Command) *Mistake {
 
 const needsSamples = "stacks: --every needs --samples"
 
-// parseStacks reads "[function|line|address] [--all-threads] [--samples N [--every DURATION]]
+// parseStacks reads "[function|line|address] [--all-threads] [--explain] [--samples N [--every DURATION]]
 // [--folded|--dot|--json] [> FILE]".
 func parseStacks(c *Command) *Mistake {
 	rest := c.Rest
@@ -58,6 +58,9 @@ func parseStacks(c *Command) *Mistake {
 			continue
 		case "--all-threads":
 			c.Args.AllThreads = true
+			continue
+		case "--explain":
+			c.Args.Explain = true
 			continue
 		case "--folded", "--dot", "--json":
 			c.Export = word[2:]

@@ -1,0 +1,267 @@
+package mpi
+
+import (
+	"encoding/binary"
+	"math/bits"
+	"slices"
+)
+
+// Kinds of requests of MPICH (mpir_request.h). The numbers of others are not the same in all releases.
+const (
+	sendOfMPICH = iota + 1
+	receiveOfMPICH
+	persistentSend
+	persistentReceive
+)
+
+// bytesOfMPICH is less than the size of a request of MPICH.
+const bytesOfMPICH = 272
+
+// ofMPICH reads a request of MPICH. Those of messages are known over UCX: they point behind a request
+// of UCX. Peer, tag and communicator of it have a second witness: the words that the library gives to
+// UCX for such a message.
+func (l *Library) ofMPICH(handle uint64) Request {
+	if handle == nullOfRequests {
+		return Request{Done: true, Why: "null"}
+	}
+	object := l.objectOf("PMPI_Grequest_complete", handle)
+	b := make([]byte, bytesOfMPICH)
+	if object == 0 || !l.machine.Read(object, b) {
+		return Request{Why: "no object of this handle"}
+	}
+	switch kind := kindOfMPICH(b); {
+	case kind == persistentSend || kind == persistentReceive:
+		started := l.pointsTo(b, 128, func(first uint64) bool { return first != handle && isRequestOfMPICH(first) })
+		if started == 0 || !l.machine.Read(started, b) || kindOfMPICH(b) != kind-2 {
+			return Request{Why: "is not started, perhaps"}
+		}
+		return l.messageOfMPICH(started, b)
+	case kind == sendOfMPICH || kind == receiveOfMPICH:
+		return l.messageOfMPICH(object, b)
+	case kind == l.kindOfCollectives():
+		return l.collectiveOfMPICH(object, b)
+	}
+	return Request{Why: "a request of another kind"}
+}
+
+func kindOfMPICH(b []byte) uint32 { return binary.LittleEndian.Uint32(b[8:]) }
+
+// isRequestOfMPICH reports whether a number may be the handle of a request.
+func isRequestOfMPICH(v uint64) bool { return v>>32 == 0 && v>>30 != 0 && v>>26&15 == 11 }
+
+// pointsTo returns the first pointer in a request to an object whose first word is as wanted; 0: none.
+func (l *Library) pointsTo(b []byte, most int, wanted func(first uint64) bool) uint64 {
+	for offset := 16; offset+8 <= most; offset += 8 {
+		at := binary.LittleEndian.Uint64(b[offset:])
+		if at < 1<<20 || at>>47 != 0 || at&7 != 0 {
+			continue
+		}
+		if first, ok := l.machine.Uint(at, 4); ok && wanted(first) {
+			return at
+		}
+	}
+	return 0
+}
+
+// collectiveOfMPICH reads a request of a collective: it points to its communicator.
+func (l *Library) collectiveOfMPICH(object uint64, b []byte) Request {
+	q := Request{Kind: "collective", Done: isComplete(object, b), Why: "no communicator in it"}
+	if at := l.pointsTo(b, 64, isCommOfMPICH); at != 0 {
+		handle, _ := l.machine.Uint(at, 4)
+		if c := l.Communicator(handle); c.Err == nil {
+			q.Comm, q.Why = c, ""
+		}
+	}
+	return q
+}
+
+// kindOfCollectives returns the number of that kind of request: that of the one which the library makes for
+// a barrier of the rank with itself. 0: it is not known.
+func (l *Library) kindOfCollectives() uint32 {
+	if l.collective != nil {
+		return *l.collective
+	}
+	l.collective = new(uint32)
+	out := l.machine.Alloc(8)
+	if _, err := l.ask("PMPI_Ibarrier", selfOfMPICH, out); err == nil {
+		handle, _ := l.machine.Uint(out, 4)
+		b := make([]byte, bytesOfMPICH)
+		if object := l.objectOf("PMPI_Grequest_complete", handle); object != 0 && l.machine.Read(object, b) && kindOfMPICH(b) > persistentReceive {
+			*l.collective = kindOfMPICH(b)
+		}
+	}
+	l.machine.Undo()
+	return *l.collective
+}
+
+// selfOfMPICH is MPI_COMM_SELF (mpi.h of MPICH).
+const selfOfMPICH = 0x44000001
+
+// isComplete reports whether the counter of completion, which is in the request itself mostly, is 0.
+func isComplete(object uint64, b []byte) bool {
+	counter := binary.LittleEndian.Uint64(b[16:])
+	return counter > object && counter+4 <= object+uint64(len(b)) && binary.LittleEndian.Uint32(b[counter-object:]) == 0
+}
+
+// messageOfMPICH reads a request of a message.
+func (l *Library) messageOfMPICH(object uint64, b []byte) Request {
+	q := Request{Kind: "send", Done: isComplete(object, b), Why: "peer not known"}
+	find := l.sendIn
+	if kindOfMPICH(b) == receiveOfMPICH {
+		q.Kind, find = "receive", l.receiveIn
+	}
+	const before = 320 // bytes of the request of UCX that are looked through
+	for offset := 64; offset+8 <= len(b); offset += 8 {
+		at := binary.LittleEndian.Uint64(b[offset:])
+		if at < 1<<20 || at>>47 != 0 || at&7 != 0 || l.process.At(at) != nil {
+			continue
+		}
+		words := make([]byte, before)
+		if l.machine.Read(at-before, words) && find(&q, wordsOf(words)) {
+			break
+		}
+	}
+	return q
+}
+
+func wordsOf(b []byte) []uint64 {
+	all := make([]uint64, len(b)/8)
+	for i := range all {
+		all[i] = binary.LittleEndian.Uint64(b[8*i:])
+	}
+	return all
+}
+
+// objectOf returns the address of the object of a handle: among what a function reads that is given
+// the handle, the object that begins with it.
+func (l *Library) objectOf(function string, handle uint64) uint64 {
+	loads, _ := l.ask(function, handle) // it may end with an error behind the object
+	const most = 64                     // bytes into an object that the function reads
+	for _, load := range loads {
+		for back := uint64(0); back <= most && !load.IsOwn(); back += 4 {
+			if v, ok := l.machine.Uint(load.Addr-back, 4); ok && v == handle {
+				return load.Addr - back
+			}
+		}
+	}
+	return 0
+}
+
+// receiveIn finds peer and tag of a receive among the words of a request of UCX: a tag of 64 bits (16
+// of context, 16 of rank, 32 of tag) followed by a mask of those that matter. There must be one only of
+// which the library says the same.
+func (l *Library) receiveIn(q *Request, words []uint64) bool {
+	var found []Request
+	for k := range words[1:] {
+		if r, ok := l.match(*q, words[k], words[k+1]); ok && l.isAsked(r, words[k], words[k+1]) {
+			found = append(found, r)
+		}
+	}
+	if len(found) != 1 {
+		return false
+	}
+	*q = found[0]
+	return true
+}
+
+// bitsOfTag are those of a tag of UCX that hold the tag of the message.
+const bitsOfTag = 1<<29 - 1
+
+// match returns the receive that a tag of UCX and its mask stand for.
+func (l *Library) match(q Request, tag, mask uint64) (Request, bool) {
+	if tag == 0 || mask>>48 != 0xffff || bits.OnesCount64(mask) < 16 || tag&^mask&0xffff1fffffff != 0 {
+		return q, false
+	}
+	c := l.byContext(tag >> 48)
+	if c == nil {
+		return q, false
+	}
+	q.Comm, q.Peer, q.Tag, q.Why = c, int(tag>>32&0xffff), int(tag&bitsOfTag), ""
+	if mask>>32&0xffff == 0 {
+		q.Peer = AnySource
+	}
+	if mask&bitsOfTag == 0 {
+		q.Tag = AnyTag
+	}
+	return q, q.Peer == AnySource || q.Peer < len(c.Peers())
+}
+
+// isAsked reports whether the library asks UCX for a tag and a mask when it is to look for the message
+// of a receive.
+func (l *Library) isAsked(q Request, tag, mask uint64) bool {
+	status, flag := l.machine.Alloc(64), l.machine.Alloc(8)
+	p, ok := l.until([]string{"ucp_tag_probe_nb"}, "PMPI_Iprobe", uint64(l.raw(q.Peer)), uint64(l.raw(q.Tag)), q.Comm.handle, flag, status)
+	return ok && p[1]&p[2] == tag&mask && p[2] == mask
+}
+
+// sendIn finds peer and tag of a send among the words of a request of UCX: the endpoint of the peer, and
+// a tag that the library gives to UCX for a message to that peer. A tag of rank 0 in the world looks as
+// any small number: it counts only where others were found.
+func (l *Library) sendIn(q *Request, words []uint64) bool {
+	key := l.image.Module().Key()
+	place, known := l.cache.tags[key]
+	var found []Request
+	at := 0
+	for k, w := range words {
+		c := l.byContext(w >> 48)
+		if c == nil || int(w>>32&0xffff) != c.Rank || known && k != place || !known && w>>32 == 0 {
+			continue
+		}
+		for peer, to := range l.endpoints(c) {
+			if to.endpoint != 0 && to.tag == w&^bitsOfTag && slices.Contains(words, to.endpoint) {
+				r := *q
+				r.Comm, r.Peer, r.Tag, r.Why = c, peer, int(w&bitsOfTag), ""
+				found, at = append(found, r), k
+			}
+		}
+	}
+	if len(found) != 1 {
+		return false
+	}
+	if l.cache.tags == nil {
+		l.cache.tags = map[string]int{}
+	}
+	*q, l.cache.tags[key] = found[0], at
+	return true
+}
+
+// endpoint is what the library gives to UCX for a message with tag 0 to a peer.
+type endpoint struct{ endpoint, tag uint64 }
+
+// mostEndpoints bounds the peers whose endpoints are asked for.
+const mostEndpoints = 256
+
+// endpoints returns those of the peers of a communicator; nil if they are not known.
+func (l *Library) endpoints(c *Communicator) []endpoint {
+	if all, known := l.ends[c]; known {
+		return all
+	}
+	var all []endpoint
+	for peer := range min(len(c.Peers()), mostEndpoints) {
+		p, _ := l.until([]string{"ucp_tag_send_sync_nbx", "ucp_tag_send_sync_nb"}, "PMPI_Ssend", 0, 0, byteOfMPICH, uint64(peer), 0, c.handle)
+		all = append(all, endpoint{p[0], p[3]})
+	}
+	for i, e := range all { // they must differ; of some peers it is not UCX that takes messages
+		if slices.ContainsFunc(all[:i], func(f endpoint) bool { return f.endpoint == e.endpoint && e.endpoint != 0 }) {
+			all = nil
+			break
+		}
+	}
+	l.ends[c] = all
+	return all
+}
+
+// byteOfMPICH is MPI_BYTE (mpi.h of MPICH).
+const byteOfMPICH = 0x4c00010d
+
+// until returns the arguments of the first function of other images among some that a function of the
+// library calls.
+func (l *Library) until(names []string, function string, args ...uint64) ([6]uint64, bool) {
+	at, ok := l.image.Address(function)
+	if !ok {
+		return [6]uint64{}, false
+	}
+	p, err := l.machine.CallUntil(names, at, args...)
+	l.machine.Undo()
+	return p.Args, err == nil
+}

@@ -1,0 +1,112 @@
+package mpi
+
+import (
+	"fmt"
+	"slices"
+
+	"sdm/backend/probe/emulator"
+)
+
+// owned is a window or a file.
+type owned struct {
+	function string // that gives its group
+	handle   uint64
+}
+
+// window returns the members of a window, with its name. The library itself checks the handle.
+func (l *Library) window(handle uint64) *Communicator {
+	return l.owner(owned{"PMPI_Win_get_group", handle}, func(c *Communicator) (err error) {
+		c.Name, _, err = l.name("PMPI_Win_get_name", handle)
+		return err
+	})
+}
+
+// file returns the members of a file.
+func (l *Library) file(handle uint64) *Communicator {
+	return l.owner(owned{"PMPI_File_get_group", handle}, func(*Communicator) error { return nil })
+}
+
+// at returns what a call is to release: to which its argument points.
+func (l *Library) at(k Kind, addr uint64) *Communicator {
+	size := l.handleBytes()
+	if k == FileAt {
+		size = 8
+	}
+	handle, ok := l.machine.Uint(addr, size)
+	switch {
+	case !ok:
+		return &Communicator{Err: fmt.Errorf("no memory at %#x", addr)}
+	case k == CommAt:
+		return l.Communicator(handle)
+	case k == WindowAt:
+		return l.window(handle)
+	}
+	return l.file(handle)
+}
+
+// owner returns the members of a window or a file.
+func (l *Library) owner(o owned, name func(*Communicator) error) *Communicator {
+	c := l.owners[o]
+	if c == nil {
+		c = &Communicator{}
+		l.owners[o] = c
+		if c.Err = l.own(c, o); c.Err == nil {
+			c.Err = name(c)
+		}
+	}
+	return c
+}
+
+// own asks the library about the group of a window or a file, and looks for the communicator of its
+// own that it uses for that: its context tells the window or file from others with these members.
+func (l *Library) own(c *Communicator, o owned) error {
+	group, loads, err := l.group(o.function, o.handle)
+	if err != nil {
+		return err
+	}
+	loads = slices.Clone(loads)
+	if c.Rank, _, err = l.number("PMPI_Group_rank", group); err != nil {
+		return err
+	}
+	if c.World, err = l.inWorld(group); err != nil {
+		return err
+	}
+	for _, handle := range l.commsOf(o.handle, loads) {
+		if inner := l.Communicator(handle); inner.Err == nil && slices.Equal(inner.World, c.World) {
+			c.Context = inner.Context
+			break
+		}
+	}
+	return nil
+}
+
+// commsOf returns what are perhaps handles of communicators: among what the library has read for a
+// group, or in Open MPI in the object.
+func (l *Library) commsOf(object uint64, loads []emulator.Load) (handles []uint64) {
+	if l.Family == OpenMPI {
+		class := l.object("ompi_communicator_t_class")
+		for at := object; at < object+mostOwner; at += 8 {
+			if v, ok := l.machine.Uint(at, 8); ok && class != 0 && l.class(v) == class {
+				handles = append(handles, v)
+			}
+		}
+		return handles
+	}
+	for _, load := range loads {
+		v := load.Value
+		if load.Size == 8 { // the object of a communicator begins with its handle
+			v, _ = l.machine.Uint(v, 4)
+		}
+		if (load.Size == 4 || load.Size == 8) && isCommOfMPICH(v) && !slices.Contains(handles, v) {
+			handles = append(handles, v)
+		}
+	}
+	return handles
+}
+
+// mostOwner bounds where a window or file of Open MPI has its communicator, in bytes.
+const mostOwner = 768
+
+// isCommOfMPICH reports whether a number may be the handle of a communicator: two bits tell where the
+// object is, the next four that it is a communicator.
+func isCommOfMPICH(v uint64) bool { return v>>32 == 0 && v>>30 != 0 && v>>26&15 == 1 }
