@@ -25,12 +25,24 @@ func (u URI) MarshalText() ([]byte, error) { return fmt.Append(nil, u), nil }
 
 // Namespace returns the namespace of the server, which is the start of the address: "NS.RANK;tcp…".
 func (u URI) Namespace() string {
+	name, _ := u.name()
+	return name
+}
+
+// Rank returns the number of the process among those of the server: 0 on its first node.
+func (u URI) Rank() int {
+	_, rank := u.name()
+	n, _ := strconv.Atoi(rank)
+	return n
+}
+
+func (u URI) name() (nspace, rank string) {
 	name, _, _ := strings.Cut(u.text, ";")
 	at := strings.LastIndexByte(name, '.')
 	if at < 0 {
-		return ""
+		return "", ""
 	}
-	return name[:at]
+	return name[:at], name[at+1:]
 }
 
 // Rendezvous is the content of a rendezvous file, by which a server tells tools where it is. The

@@ -13,6 +13,8 @@ import (
 	"strings"
 	"syscall"
 	"time"
+
+	"sdm/protocol"
 )
 
 // Target says which server is wanted. The zero value is the only one that there is, or of several
@@ -59,10 +61,15 @@ func Directories(env []string) []string {
 // Search looks for servers of this user on this host. libpmix itself would match process ids by
 // their beginning and stop at the first stale file, and it reports neither. Of a file that is
 // stale, foreign or unreadable Search returns the reason, the same for all times.
+// The directory may be shared by hosts, so that only the name of a file tells on which its process is.
 func Search(dirs []string) (found []Found, passed []Passed) {
+	here, _ := os.Hostname() // "": every file is passed by, which is reported
 	for _, dir := range dirs {
 		for _, path := range candidates(dir) {
 			r, err := read(path)
+			if host := hostOf(path); err == nil && !protocol.SameHost(host, here) {
+				err = fmt.Errorf("its server is on host %s", host)
+			}
 			if err != nil {
 				passed = append(passed, Passed{path, err})
 				continue
@@ -93,6 +100,16 @@ func isSystem(path string) bool { return strings.HasPrefix(filepath.Base(path), 
 
 func isTool(name string) bool {
 	return strings.HasPrefix(name, "pmix.") && strings.Contains(name, ".tool")
+}
+
+// hostOf returns HOST of the names of candidates.
+func hostOf(path string) string {
+	name := strings.TrimPrefix(filepath.Base(path), "pmix.")
+	if host, system := strings.CutPrefix(name, "sys."); system {
+		return host
+	}
+	host, _, _ := strings.Cut(name, ".tool")
+	return host
 }
 
 // read reads and checks a rendezvous file: it belongs to this user, only its owner can write it,
@@ -221,14 +238,16 @@ func (n *NoServer) Error() string {
 	return text
 }
 
-// Choose returns the server of a target among those found. The error is a *NoServer.
+// Choose returns the server of a target among those found. The processes of a server on several
+// nodes have one namespace; the first of them is taken. The error is a *NoServer.
 func Choose(t Target, found []Found, passed []Passed) (Found, error) {
 	fitting := slices.DeleteFunc(slices.Clone(found), func(f Found) bool { return !t.fits(f) })
-	slices.SortStableFunc(fitting, func(a, b Found) int { return cmp.Compare(a.rank(), b.rank()) })
-	fitting = slices.CompactFunc(fitting, func(a, b Found) bool { return a.URI == b.URI })
+	slices.SortStableFunc(fitting, func(a, b Found) int {
+		return cmp.Or(cmp.Compare(a.order(), b.order()), cmp.Compare(a.URI.Rank(), b.URI.Rank()))
+	})
 	var distinct []Found
 	for _, f := range fitting {
-		if !slices.ContainsFunc(distinct, func(d Found) bool { return d.URI == f.URI }) {
+		if !slices.ContainsFunc(distinct, func(d Found) bool { return d.URI.Namespace() == f.URI.Namespace() }) {
 			distinct = append(distinct, f)
 		}
 	}
@@ -274,8 +293,8 @@ func (t Target) fits(f Found) bool {
 	return t.Namespace == "" || server == wanted
 }
 
-// rank orders servers: that of the system comes first.
-func (f Found) rank() int {
+// order orders servers: that of the system comes first.
+func (f Found) order() int {
 	if f.System {
 		return 0
 	}

@@ -70,31 +70,36 @@ func TestURIIsNotShown(t *testing.T) {
 
 func TestSearch(t *testing.T) {
 	dir, me, pid := t.TempDir(), os.Geteuid(), os.Getpid()
-	write(t, dir, "prte.n0.1.0/pmix.n0.tool.1", fileOf(pid, me))
-	write(t, dir, "prte.n0.1.0/pmix.n0.tool.prte-n0-27@0", fileOf(pid, me))
+	here, err := os.Hostname()
+	if err != nil {
+		t.Fatal(err)
+	}
+	write(t, dir, "prte.n0.1.0/pmix."+here+".tool.1", fileOf(pid, me))
+	write(t, dir, "prte.n0.1.0/pmix."+here+".tool.prte-n0-27@0", fileOf(pid, me))
 	write(t, dir, "prte.n0.1.0/hwloc.sm", "x")
-	write(t, dir, "deep/er/pmix.n0.tool.9", fileOf(pid, me))
+	write(t, dir, "deep/er/pmix."+here+".tool.9", fileOf(pid, me))
 	dead := exec.Command("true")
 	if err := dead.Run(); err != nil {
 		t.Fatal(err)
 	}
-	write(t, dir, "prte.n0.2.0/pmix.n0.tool.2", fileOf(dead.Process.Pid, me))
-	old := write(t, dir, "prte.n0.3.0/pmix.n0.tool.3", fileOf(pid, me))
+	write(t, dir, "prte.n0.2.0/pmix."+here+".tool.2", fileOf(dead.Process.Pid, me))
+	old := write(t, dir, "prte.n0.3.0/pmix."+here+".tool.3", fileOf(pid, me))
 	if err := os.Chtimes(old, time.Time{}, time.Now().Add(-240*time.Hour)); err != nil {
 		t.Fatal(err)
 	}
-	open := write(t, dir, "prte.n0.4.0/pmix.n0.tool.4", fileOf(pid, me))
+	open := write(t, dir, "prte.n0.4.0/pmix."+here+".tool.4", fileOf(pid, me))
 	if err := os.Chmod(open, 0o666); err != nil {
 		t.Fatal(err)
 	}
-	if err := os.Symlink(old, filepath.Join(dir, "pmix.sys.n0")); err != nil {
+	if err := os.Symlink(old, filepath.Join(dir, "pmix.sys."+here)); err != nil {
 		t.Fatal(err)
 	}
+	write(t, dir, "prted.n7.5.0/pmix.n7.tool.5", fileOf(pid, me)) // on a directory that hosts share
 	found, passed := Search([]string{dir})
 	if len(found) != 2 {
 		t.Errorf("found %+v", found)
 	}
-	want := map[string]string{"tool.2": "has ended", "tool.3": "younger than the file", "tool.4": "other users may write", "sys.n0": "symbolic"}
+	want := map[string]string{"tool.2": "has ended", "tool.3": "younger than the file", "tool.4": "other users may write", "sys.": "symbolic", "n7.tool.5": "its server is on host n7"}
 	for part, why := range want {
 		if !contains(passed, part, why) {
 			t.Errorf("%s should be passed by (%s): %v", part, why, passed)
@@ -121,6 +126,8 @@ func server(pid int, namespace string, system bool) Found {
 
 func TestChoose(t *testing.T) {
 	all := []Found{server(17503, "prte-n0-17503@0", false), server(1, "prterun-n0-1@0", false)}
+	spread := []Found{server(31, "prte-n0-9@0", false), server(9, "prte-n0-9@0", false)}
+	spread[0].URI = NewURI("prte-n0-9@0.2;x")
 	system := append(all, server(2, "prte-n0-2@0", true))
 	for name, c := range map[string]struct {
 		target Target
@@ -135,6 +142,8 @@ func TestChoose(t *testing.T) {
 		"no such namespace": {Target{Namespace: "prte-n0-1@0"}, all, 0, "for namespace prte-n0-1@0"},
 		"several":           {Target{}, all, 0, "several PMIx servers"},
 		"system first":      {Target{}, system, 2, ""},
+		"of several nodes":  {Target{}, spread, 9, ""},
+		"of one node":       {Target{PID: 31}, spread, 31, ""},
 		"none":              {Target{}, nil, 0, "no PMIx server of yours"},
 	} {
 		f, err := Choose(c.target, c.found, []Passed{{"/tmp/x", errors.New("stale")}})
