@@ -42,6 +42,9 @@ func (f Family) PRRTE() (PRRTE, bool) {
 	lines[f.pid] = commandLine(f.pid)
 	for _, p := range slices.Sorted(maps.Keys(lines)) {
 		if isPRRTE(programOf(p), lines[p]) {
+			for rank := range f.below {
+				f.ps[rank] = process{parent: f.ps[rank].parent, Identity: RankFrom{}.identityOf(rank)}
+			}
 			return f.ps.readPRRTE(p, lines), true
 		}
 	}
@@ -60,18 +63,17 @@ func (ps processes) readPRRTE(pid int, lines map[int][]string) PRRTE {
 	vars := lookup(EnvironOf(pid))
 	own, _ := os.Hostname()
 	j := PRRTE{PID: pid, Peers: peersOf(pid), Shell: remoteShellOf(vars, lines[pid])}
-	j.Namespace = fmt.Sprintf("prterun-%s-%d@1", firstLabel(own), pid)
+	space := fmt.Sprintf("prterun-%s-%d", firstLabel(own), pid)
 	for _, p := range slices.Sorted(maps.Keys(lines)) {
 		if !ps.isBelow(p, pid) {
 			continue
 		}
-		if space := daemonsSpace(lines[p]); space != "" {
-			j.Namespace = space + "@1"
-		}
+		space = cmp.Or(daemonsSpace(lines[p]), space)
 		if IsSrunOfHelpers(lines[p]) {
 			j.Slurm = cmp.Or(vars["SLURM_JOB_ID"], jobidWord(lines[p]))
 		}
 	}
+	j.Namespace = ps.firstJob(pid, space)
 	j.Named = hostsOfLine(lines[pid], func(file string) []byte {
 		if !filepath.IsAbs(file) {
 			file = filepath.Join(procOf(pid, "cwd"), file)
@@ -80,6 +82,21 @@ func (ps processes) readPRRTE(pid int, lines map[int][]string) PRRTE {
 		return text
 	})
 	return j
+}
+
+// firstJob returns the name of the first job of a starter, whose jobs are named by its name and a
+// number. PRRTE numbers jobs and the tools that connect alike, so a tool that has come before the
+// first job has its number. Then ranks on this host tell the number: the lowest. Without these it
+// is 1, as a starter starts its job before a tool can know where to connect.
+func (ps processes) firstJob(starter int, space string) string {
+	first := 0
+	for pid, p := range ps {
+		number, is := strings.CutPrefix(p.Job, space+"@")
+		if n, err := strconv.Atoi(number); is && err == nil && n > 0 && (first == 0 || n < first) && ps.isBelow(pid, starter) {
+			first = n
+		}
+	}
+	return fmt.Sprintf("%s@%d", space, max(first, 1))
 }
 
 // daemonsSpace returns the name of a job without its number, from the command line of a daemon; ""

@@ -25,6 +25,18 @@ func TestIsPRRTE(t *testing.T) {
 	}
 }
 
+// TestFirstJob has ranks of a starter whose first job came after a tool.
+func TestFirstJob(t *testing.T) {
+	rank := func(parent int, job string) process { return process{parent: parent, Identity: Identity{Job: job}} }
+	ps := processes{10: other(1), 11: rank(10, "prterun-n0-10@3"), 12: rank(10, "prterun-n0-10@2"), 13: rank(10, "prterun-n0-1@1"), 20: rank(1, "prterun-n0-10@1"), 21: rank(10, "prterun-n0-10@x")}
+	if got := ps.firstJob(10, "prterun-n0-10"); got != "prterun-n0-10@2" {
+		t.Error(got)
+	}
+	if got := ps.firstJob(20, "prterun-n0-20"); got != "prterun-n0-20@1" {
+		t.Error(got)
+	}
+}
+
 // TestReadPRRTE uses command lines of daemons of PRRTE 3 and 5.
 func TestReadPRRTE(t *testing.T) {
 	ps := processes{10: other(1), 11: other(10), 12: other(11), 20: other(1)}
