@@ -206,6 +206,13 @@ pmix_status_t sdm_query(const char *key, pmix_info_t *qualifiers, size_t nq, pmi
     return rc;
 }
 
+pmix_status_t sdm_follow(const char *nspace, uint32_t rank, pmix_info_t *infos, size_t n)
+{
+    pmix_proc_t server;
+    PMIX_LOAD_PROCID(&server, nspace, rank);
+    return PMIx_tool_set_server(&server, infos, n);
+}
+
 /* sdm_get returns the value as an info, so that all results look alike. */
 pmix_status_t sdm_get(const char *nspace, uint32_t rank, const char *key, pmix_info_t *infos, size_t n, pmix_info_t **result)
 {

@@ -39,6 +39,7 @@ void sdm_add_env(pmix_app_t *app, const char *text);
 void sdm_set_app(pmix_app_t *app, const char *dir, int procs, pmix_info_t *infos, size_t n);
 
 /* Calls. Results belong to the caller (sdm_free_infos, free). */
+pmix_status_t sdm_follow(const char *nspace, uint32_t rank, pmix_info_t *infos, size_t n);
 pmix_status_t sdm_query(const char *key, pmix_info_t *qualifiers, size_t nq, pmix_info_t **result, size_t *n);
 pmix_status_t sdm_get(const char *nspace, uint32_t rank, const char *key, pmix_info_t *infos, size_t n, pmix_info_t **result);
 pmix_status_t sdm_register(pmix_status_t *codes, size_t n); /* n 0: all events that have no other handler */

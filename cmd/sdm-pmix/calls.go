@@ -53,6 +53,12 @@ func (p *process) answer(r pmix.Request) pmix.Message {
 	switch r.Call {
 	case pmix.CallConnect:
 		rc = p.connect(info, n, &reply)
+	case pmix.CallFollow:
+		if rc = C.sdm_follow(m.text(r.Proc.Nspace), C.uint32_t(r.Proc.Rank), info, n); rc == 0 {
+			p.mu.Lock()
+			rc = p.register()
+			p.mu.Unlock()
+		}
 	case pmix.CallQuery:
 		var result *C.pmix_info_t
 		var count C.size_t
@@ -111,6 +117,13 @@ func (p *process) connect(info *C.pmix_info_t, n C.size_t, reply *pmix.Message) 
 		return rc
 	}
 	p.me, p.connected = *me, true
+	proc := readProc(me)
+	reply.Proc = &proc
+	return p.register()
+}
+
+// register asks the server for events. The caller holds mu.
+func (p *process) register() C.pmix_status_t {
 	codes := make([]C.pmix_status_t, len(pmix.Events))
 	for i, c := range pmix.Events {
 		codes[i] = C.pmix_status_t(c)
@@ -122,8 +135,6 @@ func (p *process) connect(info *C.pmix_info_t, n C.size_t, reply *pmix.Message) 
 		}
 		p.handlers = append(p.handlers, h)
 	}
-	proc := readProc(me)
-	reply.Proc = &proc
 	return 0
 }
 

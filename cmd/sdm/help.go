@@ -48,8 +48,9 @@ offers MPIR, as Open MPI's mpirun does up to release 4, all ranks are held in MP
 to, and stand there when the first command begins; the starter handles their input and
 output: rank 0 reads --stdin-file FILE, and at a prompt nothing else; with --launcher slot the
 command send writes to any rank. Otherwise (Open MPI from release 5 on, MPICH), sdm-server takes
-the place of each rank and starts it under control, and ranks stop at main; with --launcher pmix
-Open MPI from release 5 on holds its ranks in MPI_Init.
+the place of each rank and starts it under control, and ranks stop at main; with --launcher pmix,
+or where its line has no place for sdm-server (--app FILE), Open MPI from release 5 on holds its
+ranks in MPI_Init.
 flux run holds its ranks at their first instruction; its options decide all that they get.
 A script that calls a starter with MPIR is named by --starter SCRIPT; for another starter put
 sdm run -- in front of it in the script.
@@ -88,10 +89,10 @@ or a starter with such a line among its arguments does not match, nor does sdm i
 With --lazy the ranks run on, watched: stacks reads them without gdb, and the first other command
 attaches gdb to the ranks that it is about, and to no others.
 
-Servers on other hosts are started by the starter, where it has an attach FIFO (Open MPI) or is
-named by pmix:, by srun for jobs of Slurm, by flux exec for those of Flux, by palscmd for those
-of PALS, by --start-tool, or by ssh. Hosts of an mpiexec of MPICH, or of an mpirun of Open MPI
-from release 5 on, are asked for their ranks the same way.
+Servers on other hosts are started by the starter, where it has an attach FIFO (Open MPI) or a PMIx
+server (Open MPI from release 5 on), by srun for jobs of Slurm, by flux exec for those of Flux, by
+palscmd for those of PALS, by --start-tool, or by ssh. Hosts of an mpiexec of MPICH, or of an mpirun
+whose PMIx server cannot be asked, are asked for their ranks the same way.
 
 `
 

@@ -23,6 +23,7 @@ const launcherPMIx = "pmix"
 // pmixOptions are the values of the flags about PMIx servers.
 type pmixOptions struct {
 	server, stop, mapBy, rankBy, bindTo, hosts string
+	indirect                                   string
 	allocNodes                                 int
 	allocTime                                  time.Duration
 }
@@ -42,8 +43,30 @@ func (o *pmixOptions) declare(f *pflag.FlagSet) {
 	f.StringVar(&o.rankBy, "rank-by", "", "`policy` by which ranks are numbered: slot, node, fill, span")
 	f.StringVar(&o.bindTo, "bind-to", "", "`policy` by which ranks are bound: none, core, package …")
 	f.StringVar(&o.hosts, "pmix-hosts", "", "comma `list` of hosts of the server that the ranks may use")
+	f.StringVar(&o.indirect, "pmix-indirect", indirectFork, "who starts a starter whose PMIx server holds the ranks: fork (sdm) or spawn (libpmix, as PMIx documents it; the starter has no standard input)")
 	f.IntVar(&o.allocNodes, "alloc-nodes", 0, "`number` of nodes to allocate for the job")
 	f.DurationVar(&o.allocTime, "alloc-time", 0, "time to allocate them for")
+}
+
+// Values of --pmix-indirect.
+const (
+	indirectFork  = "fork"
+	indirectSpawn = "spawn"
+)
+
+// checkIndirect checks --pmix-indirect.
+func (o *runOptions) checkIndirect() error {
+	switch spawns := o.pmix.indirect == indirectSpawn; {
+	case !spawns && o.pmix.indirect != indirectFork:
+		return fmt.Errorf("--pmix-indirect %s: give %s or %s", o.pmix.indirect, indirectFork, indirectSpawn)
+	case spawns && !o.needsPMIx():
+		return fmt.Errorf("--pmix-indirect %s: it goes with --launcher %s and a starter (sdm run --launcher %s -- mpirun ...)", indirectSpawn, launcherPMIx, launcherPMIx)
+	case spawns && o.job.PMIxLog:
+		return fmt.Errorf("--pmix-log and --pmix-indirect %s: a starter that libpmix starts has no log of the system (--pmix-indirect %s has)", indirectSpawn, indirectFork)
+	case spawns && o.ranks.stdinFile != "":
+		return fmt.Errorf("--stdin-file and --pmix-indirect %s: a starter that libpmix starts has no standard input (--pmix-indirect %s has)", indirectSpawn, indirectFork)
+	}
+	return nil
 }
 
 // target returns which server is meant: digits are a process id, what has a slash is a file.
@@ -131,8 +154,8 @@ func (o *runOptions) validatePMIx() error {
 		return fmt.Errorf("--stop-at %s: a PMIx server holds ranks in MPI_Init, past their first line (--pmix-stop exec holds them before it, where the server can)", o.ranks.stopAt)
 	case o.ranks.tty, o.ranks.stdinFile != "", o.ranks.stdin != stdinReader:
 		return errors.New("--tty, --stdin and --stdin-file: the PMIx server has the streams of the ranks")
-	case s.IsChosen(), s.Stage != "", s.StageGDB:
-		return errors.New("--start-tool, --remote-shell and --stage: the PMIx server starts our servers")
+	case s.Stage != "", s.StageGDB:
+		return errors.New("--stage: the PMIx server starts our servers where they are")
 	}
 	return o.validateStarterEnv()
 }

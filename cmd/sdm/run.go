@@ -71,6 +71,9 @@ func (a *app) runJob(args []string) console.Status {
 		return status
 	}
 	o.read(f)
+	if err := o.checkIndirect(); err != nil {
+		return a.fail(console.StatusUsage, err)
+	}
 	if o.launcher != launcherPMIx || o.isStarter() {
 		if err := o.refusePMIxFlags(f); err != nil {
 			return a.fail(console.StatusUsage, err)
@@ -116,7 +119,7 @@ func (o *runOptions) spec() job.Spec {
 	s := o.options.spec()
 	s.Ranks, s.Argv, s.StdinFile = o.np, o.args, o.ranks.stdinFile
 	s.NeedsMPIR, s.TriesMPIR = o.needsMPIR(), o.triesMPIR()
-	s.NeedsPMIx = o.needsPMIx()
+	s.NeedsPMIx, s.PMIxSpawn = o.needsPMIx(), o.pmix.indirect == indirectSpawn
 	s.Force = o.force
 	s.ChangesRanks = len(o.ranks.directives) > 0 || o.ranks.cwd != ""
 	s.Servers.StarterEnv = starterEnv(o.env(), o.starterDirs...)

@@ -106,8 +106,8 @@ func (a *Attach) rowsOf(ctx context.Context) ([]ProcInfo, error) {
 // StartDaemons starts a process on each of the nodes of the job and writes input to its standard
 // input. Each must end soon, with status 0: the starter waits for it, and its status becomes that
 // of the starter.
-func (a *Attach) StartDaemons(ctx context.Context, argv []string, input []byte, nodes int) error {
-	_, err := a.daemons(ctx, a.nspace, argv, input, nodes)
+func (a *Attach) StartDaemons(ctx context.Context, argv []string, input []byte, hosts []string) error {
+	_, err := a.daemons(ctx, a.nspace, argv, input, hosts)
 	return err
 }
 

@@ -13,7 +13,7 @@ import (
 // limits bounds each call. PRRTE answers queries within 50 ms and spawns within a second; the
 // rest is for busy machines and for program files on slow file systems.
 var limits = map[Call]time.Duration{
-	CallConnect: 15 * time.Second, CallQuery: 10 * time.Second, CallGet: 10 * time.Second, CallSpawn: 2 * time.Minute,
+	CallConnect: 15 * time.Second, CallFollow: time.Minute, CallQuery: 10 * time.Second, CallGet: 10 * time.Second, CallSpawn: 2 * time.Minute,
 	CallNotify: 10 * time.Second, CallPush: 10 * time.Second, CallControl: 10 * time.Second, CallLog: 5 * time.Second,
 	CallKeep: 5 * time.Second, CallFinalize: 5 * time.Second,
 }
@@ -44,7 +44,9 @@ type Conn struct {
 	hello   chan Message // one value at most
 	onEvent func(Message)
 	done    chan struct{}
-	err     error // why the messages have ended; valid after done
+	err     error         // why the messages have ended; valid after done
+	lost    chan struct{} // closed when the server is lost
+	told    bool          // lost is closed; of the reader
 
 	mu      sync.Mutex
 	to      Writer
@@ -55,7 +57,7 @@ type Conn struct {
 // NewConn starts a conversation. The reader calls onEvent for each event, in order; onEvent must
 // not wait.
 func NewConn(from io.Reader, to Writer, onEvent func(Message)) *Conn {
-	c := &Conn{hello: make(chan Message, 1), onEvent: onEvent, done: make(chan struct{}), to: to, waiting: map[uint64]chan Message{}}
+	c := &Conn{hello: make(chan Message, 1), onEvent: onEvent, done: make(chan struct{}), lost: make(chan struct{}), to: to, waiting: map[uint64]chan Message{}}
 	go c.read(NewLines(from))
 	return c
 }
@@ -92,6 +94,10 @@ func (c *Conn) take(m Message) error {
 			return errors.New("a second hello")
 		}
 	case m.Event != 0:
+		if m.Event == LostConnection && !c.told {
+			c.told = true
+			close(c.lost)
+		}
 		c.onEvent(m)
 	default:
 		c.mu.Lock()
@@ -130,7 +136,8 @@ func (c *Conn) Hello(ctx context.Context) (Message, error) {
 
 // Call makes a call and waits for its reply, for the end of ctx, for the limit of the call, or for
 // the end of sdm-pmix. The number of the request is set here. The error is a *Failure if the
-// server refuses, and a *Silent if there was no answer in time.
+// server refuses, and a *Silent if there was no answer in time. Libpmix 4.2 does not answer a query
+// whose server has ended meanwhile, so the loss of the server ends the wait, too.
 func (c *Conn) Call(ctx context.Context, r Request) (Message, error) {
 	inTime, cancel := context.WithTimeout(ctx, limits[r.Call])
 	defer cancel()
@@ -139,18 +146,39 @@ func (c *Conn) Call(ctx context.Context, r Request) (Message, error) {
 		return Message{}, err
 	}
 	defer c.forget(id)
+	lost := c.lost
+	if r.Call == CallFinalize {
+		lost = nil
+	}
+	select {
+	case m := <-answer:
+		return m, failureOf(r, m)
+	case <-lost:
+		var soon context.CancelFunc
+		inTime, soon = context.WithTimeoutCause(inTime, lateAnswer, errLost)
+		defer soon()
+	case <-c.done:
+	case <-inTime.Done():
+	}
 	select {
 	case m := <-answer:
 		return m, failureOf(r, m)
 	case <-c.done:
 		return Message{}, fmt.Errorf("PMIx %s: %w", r.Call, c.err)
 	case <-inTime.Done():
+		if errors.Is(context.Cause(inTime), errLost) {
+			return Message{}, fmt.Errorf("PMIx %s: %w", r.Call, errLost)
+		}
 		if ctx.Err() == nil {
 			return Message{}, &Silent{r.Call, limits[r.Call]}
 		}
 		return Message{}, fmt.Errorf("PMIx %s: %w", r.Call, context.Cause(ctx))
 	}
 }
+
+// lateAnswer is how long an answer may come after the loss of the server: that of libpmix that it is
+// lost, or one that has crossed it.
+const lateAnswer = time.Second
 
 func failureOf(r Request, m Message) error {
 	if m.Status.isGood() {

@@ -165,3 +165,36 @@ func TestHello(t *testing.T) {
 		t.Error(m, err)
 	}
 }
+
+// TestLossEndsCalls loses the server while it is asked. An answer that comes soon counts, and the end
+// of sdm-pmix has all of its time.
+func TestLossEndsCalls(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		a, b := net.Pipe()
+		c := NewConn(a, a, func(Message) {})
+		w := &twin{t, b, NewLines(b)}
+		go func() {
+			w.reads()
+			w.says(`{"event":-61}`)
+			w.says(`{"event":-61}`)
+			w.reads()
+			w.says(`{"id":2,"status":-25,"text":"UNREACH"}`)
+			w.reads()
+			<-time.After(2 * time.Second)
+			w.says(`{"id":3}`)
+		}()
+		began := time.Now()
+		if _, err := c.Call(context.Background(), Request{Call: CallQuery, Key: "k"}); !errors.Is(err, errLost) || time.Since(began) != lateAnswer {
+			t.Errorf("%v after %v", err, time.Since(began))
+		}
+		var f *Failure
+		if _, err := c.Call(context.Background(), Request{Call: CallQuery, Key: "k"}); !errors.As(err, &f) || f.Code != ErrUnreach {
+			t.Error(err)
+		}
+		if _, err := c.Call(context.Background(), Request{Call: CallFinalize}); err != nil {
+			t.Error(err)
+		}
+		b.Close()
+		<-c.Done()
+	})
+}

@@ -27,6 +27,26 @@ func TestReadDialect(t *testing.T) {
 	}
 }
 
+func TestCanSpawn(t *testing.T) {
+	for _, c := range []struct {
+		starter Dialect
+		library Version
+		can     bool
+	}{
+		{Dialect{"Open MPI", Version{5, 0, 7}}, Version{4, 2, 2}, true},
+		{Dialect{"Open MPI", Version{5, 0, 7}}, Version{7, 0, 0}, true},
+		{Dialect{"Open MPI", Version{6, 0, 0}}, Version{4, 2, 2}, false},
+		{Dialect{"Open MPI", Version{6, 0, 0}}, Version{7, 0, 0}, true},
+		{Dialect{"PRRTE", Version{3, 0, 8}}, Version{4, 2, 2}, true},
+		{Dialect{"PRRTE", Version{5, 0, 0}}, Version{5, 0, 7}, false},
+	} {
+		err := c.starter.CanSpawn(c.library)
+		if (err == nil) != c.can || err != nil && !strings.Contains(err.Error(), "--pmix-indirect fork") {
+			t.Errorf("%s with libpmix %s: %v", c.starter, c.library, err)
+		}
+	}
+}
+
 func FuzzReadDialect(f *testing.F) {
 	f.Add("mpirun (Open MPI) 5.0.7")
 	f.Fuzz(func(t *testing.T, text string) {

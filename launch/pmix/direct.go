@@ -90,20 +90,14 @@ func (d *Direct) check() error {
 func (d *Direct) Claims() map[Key]string { return d.claims }
 
 // checkHosts refuses hosts that the server does not have: one that it does not know ends PRRTE 3.0.8
-// with all its jobs. The table without a namespace is that of the server's own processes, one for
-// each host.
+// with all its jobs.
 func (d *Direct) checkHosts(ctx context.Context) error {
 	if d.spec.Hosts == "" {
 		return nil
 	}
-	m, err := d.helper.Call(ctx, Request{Call: CallQuery, Key: QueryTable})
+	has, err := d.hosts(ctx)
 	if err != nil {
-		return fmt.Errorf("the hosts of the server: %w", err)
-	}
-	v, _ := Find(m.Info, QueryTable)
-	var has []string
-	for _, row := range v.Table {
-		has = append(has, row.Host)
+		return err
 	}
 	for word := range strings.SplitSeq(d.spec.Hosts, ",") {
 		name, _, _ := strings.Cut(word, ":")
@@ -225,14 +219,24 @@ func (d *Direct) held(rows []ProcInfo) bool {
 
 // StartDaemons starts a process on each of the nodes of the job and writes input to its standard
 // input.
-func (d *Direct) StartDaemons(ctx context.Context, argv []string, input []byte, nodes int) error {
-	nspace, err := d.daemons(ctx, d.job(ofRanks), argv, input, nodes)
+func (d *Direct) StartDaemons(ctx context.Context, argv []string, input []byte, hosts []string) error {
+	nspace, err := d.daemons(ctx, d.job(ofRanks), argv, input, hosts)
 	d.setJob(ofDaemons, nspace)
 	if err != nil {
 		return fmt.Errorf("start the servers on the nodes: %w", err)
 	}
 	return nil
 }
+
+// EndDaemons kills the processes of StartDaemons. The session does not wait for their end.
+func (d *Direct) EndDaemons() {
+	nspace := d.job(ofDaemons)
+	d.setJob(ofDaemons, "")
+	d.kill(context.Background(), nspace) // the call has a limit; if it fails, they end by themselves
+}
+
+// JobID returns the namespace of the job.
+func (d *Direct) JobID() string { return d.job(ofRanks) }
 
 // Release implements launch.Launcher.
 func (d *Direct) Release() error { return d.ReleaseRank(Wildcard) }

@@ -72,26 +72,49 @@ type Ending struct {
 // Ended waits until the jobs that were started have ended, and returns how. The error says why
 // they cannot be observed any more.
 func (d *Direct) Ended(ctx context.Context) ([]Ending, error) {
+	again := time.NewTicker(askAgain)
+	defer again.Stop()
+	var gone [len(d.jobs)]absence
 	for {
 		changed := d.next()
 		endings, all := d.endings()
 		if all {
 			return endings, nil
 		}
-		d.mu.Lock()
-		lost := d.lost
-		d.mu.Unlock()
-		if lost {
+		if d.isLost() {
 			return endings, errLost
 		}
 		select {
 		case <-changed:
+		case <-again.C:
+			for role := range gone {
+				if name := d.job(role); name != "" && gone[role].seen(ctx, &d.link, name) {
+					return endings, fmt.Errorf("job %s is over, and the PMIx server has not told how it has ended", name)
+				}
+			}
 		case <-d.helper.Done():
 			return endings, d.helper.explained(errClosed)
 		case <-ctx.Done():
 			return endings, context.Cause(ctx)
 		}
 	}
+}
+
+// askAgain is the interval at which the table is asked whether a job whose end was not told is over.
+const askAgain = 5 * time.Second
+
+// absence notes whether a job was over when the table was last asked for.
+type absence bool
+
+// seen asks for the table of a job, and reports whether the job was over this time and the last,
+// without an event: an event that is late comes in between.
+func (a *absence) seen(ctx context.Context, l *link, nspace string) bool {
+	rows, err := l.table(ctx, nspace)
+	_, told := l.exit(nspace)
+	over := err == nil && !told && allEnded(rows) // unknown jobs have no rows
+	before := bool(*a)
+	*a = absence(over)
+	return over && before
 }
 
 // endings returns the jobs that have ended, and whether these are all.

@@ -85,8 +85,10 @@ func (d Directives) CheckWords() error {
 	if err := checkPolicy("bind to", d.BindTo, bindTo, bindMods); err != nil {
 		return err
 	}
-	if d.Hosts != "" && !hostList.MatchString(d.Hosts) {
-		return fmt.Errorf("hosts %q: not a comma list of NAME or NAME:SLOTS", d.Hosts)
+	if d.Hosts != "" {
+		if err := checkHostList(d.Hosts); err != nil {
+			return err
+		}
 	}
 	if d.AllocNodes < 0 || d.AllocTime < 0 {
 		return fmt.Errorf("an allocation of %d nodes for %v", d.AllocNodes, d.AllocTime)
@@ -95,6 +97,13 @@ func (d Directives) CheckWords() error {
 }
 
 var hostList = regexp.MustCompile(`^[A-Za-z0-9_][-A-Za-z0-9_.]*(:[0-9]{1,6})?(,[A-Za-z0-9_][-A-Za-z0-9_.]*(:[0-9]{1,6})?)*$`)
+
+func checkHostList(text string) error {
+	if !hostList.MatchString(text) {
+		return fmt.Errorf("hosts %q: not a comma list of NAME or NAME:SLOTS", text)
+	}
+	return nil
+}
 
 // checkPolicy validates WORD[:MODIFIER...], where WORD may be ppr:N:PLACE for mapping.
 func checkPolicy(name, policy string, words, mods []string) error {

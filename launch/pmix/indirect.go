@@ -16,13 +16,15 @@ type IndirectSpec struct {
 	ServerSpec // without a Target
 	StarterSpec
 	Dialect Dialect
+	Spawn   bool // libpmix starts the starter, as the source documents write it
 }
 
 // Indirect is a job of a starter that this process starts: use case 2 of the source documents. The
 // starter is a child of this process, so its streams and its exit status are those of any command.
-// It is a launch.Launcher.
+// With Spawn it is a child of sdm-pmix and a tool of it; it has no standard input then. It is a
+// launch.Launcher.
 //
-//	Acquire       start the starter, find its server, connect, wait until all ranks are connected
+//	Acquire       start the starter, connect to its server, wait until all ranks are connected
 //	StartDaemons  spawn one process for each node of the job; push its input
 //	Release       the ranks go on
 //	End           end the starter, and with it the job
@@ -35,7 +37,7 @@ type IndirectSpec struct {
 // for End.
 type Indirect struct {
 	link
-	*Starter
+	starter
 	spec   IndirectSpec
 	nspace string
 	hands  leaver
@@ -52,17 +54,11 @@ func (i *Indirect) Acquire(ctx context.Context, say func(string)) (protocol.Proc
 	if err := i.link.start(ctx); err != nil {
 		return nil, err
 	}
-	var err error
-	line := i.spec.StarterSpec
-	line.Argv = i.spec.Dialect.Held(line.Argv, InInit)
-	if i.Starter, err = line.start(); err != nil {
-		return nil, err
+	begin := i.fork
+	if i.spec.Spawn {
+		begin = i.spawnStarter
 	}
-	server, err := i.locate(ctx, say)
-	if err != nil {
-		return nil, err
-	}
-	if err := i.connect(ctx, server); err != nil {
+	if err := begin(ctx, say); err != nil {
 		return nil, err
 	}
 	if err := i.checkLog(); err != nil {
@@ -72,20 +68,39 @@ func (i *Indirect) Acquire(ctx context.Context, say func(string)) (protocol.Proc
 	if err != nil {
 		return nil, err
 	}
-	i.hands.group.Go(i.await)
+	if !i.spec.Spawn {
+		i.hands.group.Go(i.await)
+	}
 	return tableOf(rows)
 }
 
-// Begun reports whether the starter was started.
-func (i *Indirect) Begun() bool { return i.Starter != nil }
+// fork starts the starter with the option that holds its ranks, and connects to its server.
+func (i *Indirect) fork(ctx context.Context, say func(string)) error {
+	line := i.spec.StarterSpec
+	line.Argv = i.spec.Dialect.Held(line.Argv, InInit)
+	s, err := line.start()
+	if err != nil {
+		return err
+	}
+	i.starter = s
+	server, err := i.locate(ctx, say)
+	if err != nil {
+		return err
+	}
+	return i.connect(ctx, server)
+}
 
 // Status implements the starter's; 0 if it was not started.
 func (i *Indirect) Status() int {
-	if i.Starter == nil {
+	if i.starter == nil {
 		return 0
 	}
-	return i.Starter.Status()
+	return i.starter.Status()
 }
+
+// KnowsStatus waits for the end of the starter and reports whether Status is its exit status. That of a
+// starter that libpmix has started may not be told.
+func (i *Indirect) KnowsStatus() bool { return i.starter != nil && i.isKnown() }
 
 // keep says what sdm-pmix does with the ranks if this process is killed.
 func (i *Indirect) keep(ctx context.Context, end bool) error {
@@ -118,7 +133,7 @@ func (i *Indirect) held(ctx context.Context, say func(string)) (rows []ProcInfo,
 	err = i.poll(ctx, say, waiting, func() (bool, error) {
 		rows, err = i.first(ctx)
 		for name, code := range i.allEnds() {
-			if err == nil && name != i.self {
+			if err == nil && name != i.self && name != i.server.URI.Namespace() {
 				err = fmt.Errorf("the job has ended with status %d before all its ranks came to MPI_Init: only programs that call it are held there", code)
 			}
 		}
@@ -162,11 +177,11 @@ func (i *Indirect) poll(ctx context.Context, say func(string), what func() strin
 		case <-alarm.C:
 			pause = min(2*pause, pollMost)
 		case <-i.Done():
-			return &Ended{i.name, i.cmd.ProcessState}
+			return i.early()
 		case <-quiet.C:
-			say(fmt.Sprintf("waiting for %s %s (Ctrl-C gives up)", i.name, what()))
+			say(fmt.Sprintf("waiting for %s %s (Ctrl-C gives up)", i.called(), what()))
 		case <-ctx.Done():
-			return fmt.Errorf("waiting for %s %s: %w", i.name, what(), context.Cause(ctx))
+			return fmt.Errorf("waiting for %s %s: %w", i.called(), what(), context.Cause(ctx))
 		}
 		alarm.Stop()
 	}
@@ -176,7 +191,7 @@ func (i *Indirect) poll(ctx context.Context, say func(string), what func() strin
 // end is the error.
 func (i *Indirect) isOver(err error) bool {
 	var f *Failure
-	if !errors.As(err, &f) {
+	if !errors.As(err, &f) && !errors.Is(err, errClosed) && !errors.Is(err, errLost) {
 		return false
 	}
 	alarm := time.NewTimer(lateEvent)
@@ -192,8 +207,8 @@ func (i *Indirect) isOver(err error) bool {
 // StartDaemons starts a process on each of the nodes of the job and writes input to its standard
 // input. Each must end soon, with status 0: the starter waits for it, and its status becomes that
 // of the starter.
-func (i *Indirect) StartDaemons(ctx context.Context, argv []string, input []byte, nodes int) error {
-	_, err := i.daemons(ctx, i.nspace, argv, input, nodes)
+func (i *Indirect) StartDaemons(ctx context.Context, argv []string, input []byte, hosts []string) error {
+	_, err := i.daemons(ctx, i.nspace, argv, input, hosts)
 	return err
 }
 
@@ -201,7 +216,7 @@ func (i *Indirect) StartDaemons(ctx context.Context, argv []string, input []byte
 func (i *Indirect) JobID() string { return i.nspace }
 
 // StarterPID returns the process id of the starter.
-func (i *Indirect) StarterPID() int { return i.cmd.Process.Pid }
+func (i *Indirect) StarterPID() int { return i.process() }
 
 // Release implements launch.Launcher.
 func (i *Indirect) Release() error {
@@ -220,21 +235,28 @@ func (i *Indirect) await() {
 // End implements launch.Launcher: the starter gets SIGTERM, and SIGKILL when ctx ends. The server is
 // left in between, because the starter may wait for that.
 func (i *Indirect) End(ctx context.Context) error {
-	if i.Starter != nil {
+	if i.starter != nil {
 		i.Stop()
+	}
+	if i.starter != nil && i.spec.Spawn { // it ends with sdm-pmix
+		return i.starter.end(ctx)
 	}
 	if i.helper != nil {
 		i.hands.once.Do(func() { close(i.hands.stop) })
 		i.hands.group.Wait()
 		i.helper.End(ctx) // for the case that there is no goroutine
 	}
-	if i.Starter == nil {
+	if i.starter == nil {
 		return nil
 	}
-	return i.Starter.end(ctx)
+	return i.starter.end(ctx)
 }
 
 // SetStreams sets the standard streams of the starter, before Acquire.
 func (i *Indirect) SetStreams(stdin, stdout, stderr *os.File) {
+	if i.spec.Spawn { // the server forwards what it writes
+		i.ServerSpec.Stdout, i.ServerSpec.Stderr = stdout, stderr
+		return
+	}
 	i.spec.StarterSpec.Stdin, i.spec.StarterSpec.Stdout, i.spec.StarterSpec.Stderr = stdin, stdout, stderr
 }

@@ -66,13 +66,16 @@ func (r *Request) check() error {
 		return errors.New("spawn without a program")
 	case (r.Call == CallPush || r.Call == CallControl || r.Call == CallKeep) && len(r.Targets) == 0:
 		return fmt.Errorf("%s without a target", r.Call)
-	case r.Call == CallGet && r.Proc == nil:
-		return errors.New("get without a process")
+	case (r.Call == CallGet || r.Call == CallFollow) && r.Proc == nil:
+		return fmt.Errorf("%s without a process", r.Call)
 	}
 	for i := range r.Apps {
 		if err := r.Apps[i].check(); err != nil {
 			return err
 		}
+	}
+	if err := checkHarmless(r.Info); err != nil && r.Call == CallSpawn {
+		return err
 	}
 	return checkInfos(r.Info, 0)
 }
@@ -83,6 +86,9 @@ func (a *App) check() error {
 		return errors.New("a program without a name")
 	case a.Procs < 0:
 		return fmt.Errorf("%d processes of %s", a.Procs, a.Argv[0])
+	}
+	if err := checkHarmless(a.Info); err != nil {
+		return err
 	}
 	return checkInfos(a.Info, 0)
 }

@@ -13,6 +13,13 @@ const maxKey = 511
 const (
 	ServerURI         Key = "pmix.srvr.uri"        // PMIX_SERVER_URI
 	DoNotConnect      Key = "pmix.tool.nocon"      // PMIX_TOOL_DO_NOT_CONNECT
+	ToolIsLauncher    Key = "pmix.tool.launcher"   // PMIX_LAUNCHER
+	MyServerURI       Key = "pmix.mysrvr.uri"      // PMIX_MYSERVER_URI
+	SpawnTool         Key = "pmix.spwn.tool"       // PMIX_SPAWN_TOOL
+	LaunchDirectives  Key = "pmix.lnch.dirs"       // PMIX_LAUNCH_DIRECTIVES
+	NotifyJobEvents   Key = "pmix.note.jev"        // PMIX_NOTIFY_JOB_EVENTS
+	WaitForConnection Key = "pmix.wait.conn"       // PMIX_WAIT_FOR_CONNECTION
+	Timeout           Key = "pmix.timeout"         // PMIX_TIMEOUT
 	Nspace            Key = "pmix.nspace"          // PMIX_NSPACE
 	StopOnExec        Key = "pmix.dbg.exec"        // PMIX_DEBUG_STOP_ON_EXEC
 	StopInInit        Key = "pmix.dbg.init"        // PMIX_DEBUG_STOP_IN_INIT

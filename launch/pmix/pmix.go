@@ -47,6 +47,7 @@ type Call string
 // The calls, and the functions of libpmix behind them.
 const (
 	CallConnect  Call = "connect"  // PMIx_tool_init, PMIx_Register_event_handler
+	CallFollow   Call = "follow"   // PMIx_tool_set_server, PMIx_Register_event_handler
 	CallQuery    Call = "query"    // PMIx_Query_info
 	CallGet      Call = "get"      // PMIx_Get
 	CallSpawn    Call = "spawn"    // PMIx_Spawn
@@ -69,6 +70,7 @@ type Shape struct {
 // Calls lists all calls. It is read only.
 var Calls = []Shape{
 	{CallConnect, []string{"info"}, []string{"proc"}},
+	{CallFollow, []string{"proc", "info"}, nil},
 	{CallQuery, []string{"key", "info"}, []string{"info"}},
 	{CallGet, []string{"key", "proc", "info"}, []string{"info"}},
 	{CallSpawn, []string{"apps", "info"}, []string{"proc"}},

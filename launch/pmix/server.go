@@ -181,33 +181,6 @@ func areConnected(rows []ProcInfo) bool {
 	return len(rows) > 0 && !slices.ContainsFunc(rows, func(p ProcInfo) bool { return p.State != StateConnected })
 }
 
-// daemons starts a process on each of the nodes of a job, as a job of its own, and writes input to
-// the standard input of each. They are children of the server's processes and have its environment.
-func (l *link) daemons(ctx context.Context, of string, argv []string, input []byte, nodes int) (nspace string, err error) {
-	info := []Info{
-		True(DebuggerDaemons), OfProc(DebugTarget, All(of)), Number(DaemonsPerNode, Uint16, 1),
-		String(StdinTarget, "all"), // a value of another type ends the server
-		True(ForwardStderr), True(NotifyCompletion),
-	}
-	nspace, err = l.spawn(ctx, Request{Call: CallSpawn, Info: info, Apps: []App{{Argv: argv, Procs: nodes}}})
-	for n := uint32(0); err == nil && n < uint32(nodes); n++ {
-		err = l.push(ctx, Proc{nspace, n}, input)
-	}
-	return nspace, err
-}
-
-// push writes to the standard input of one process, in small pieces, and ends it. A push to all
-// at once does not arrive on PRRTE 3.
-func (l *link) push(ctx context.Context, to Proc, input []byte) error {
-	for piece := range slices.Chunk(input, MaxPush) {
-		if _, err := l.helper.Call(ctx, Request{Call: CallPush, Targets: []Proc{to}, Data: piece}); err != nil {
-			return err
-		}
-	}
-	_, err := l.helper.Call(ctx, Request{Call: CallPush, Targets: []Proc{to}, End: true})
-	return err
-}
-
 // release lets ranks go on that wait in PMIx_Init or by themselves. Ranks that do not wait are not
 // harmed.
 func (l *link) release(target Proc) error {
@@ -290,18 +263,23 @@ type leaver struct {
 
 // leave waits until a job ends, the server is lost, or stop is closed, and leaves the server.
 func (l *link) leave(nspace string, stop <-chan struct{}) {
-	for {
+	again := time.NewTicker(askAgain)
+	defer again.Stop()
+	var gone absence
+	for over := false; !over; {
 		changed := l.next()
 		if _, ended := l.exit(nspace); ended || l.isLost() {
 			break
 		}
 		select {
 		case <-changed:
-			continue
+		case <-again.C:
+			over = gone.seen(context.Background(), l, nspace) // the call has a limit
 		case <-l.helper.Done():
+			over = true
 		case <-stop:
+			over = true
 		}
-		break
 	}
 	if _, ended := l.exit(nspace); !ended && !l.isLost() {
 		l.announce(DebuggerDetached, nspace)

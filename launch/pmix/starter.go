@@ -10,6 +10,18 @@ import (
 	"syscall"
 )
 
+// starter is a running starter: a Starter, or one that libpmix has started.
+type starter interface {
+	Done() <-chan struct{} // closed when it has ended
+	Status() int           // waits for that; as a shell gives it
+	Stop()                 // tells it to end its job; only the first call does something
+	isKnown() bool         // waits for that; Status is the exit status, and not 0 for want of it
+	end(ctx context.Context) error
+	process() int
+	called() string
+	early() error // that it has ended before its ranks were held; after Done
+}
+
 // Starter is a running command: prterun, or mpirun of Open MPI from release 5 on.
 //
 // Goroutine: one that waits for its end.
@@ -89,10 +101,18 @@ func (r *Starter) end(ctx context.Context) error {
 	return fmt.Errorf("%s did not end in time, and was killed", r.name)
 }
 
+func (r *Starter) isKnown() bool { return true }
+
+func (r *Starter) process() int { return r.cmd.Process.Pid }
+
+func (r *Starter) called() string { return r.name }
+
+func (r *Starter) early() error { return &Ended{r.name, r.cmd.ProcessState.String()} }
+
 // Ended is the error that a starter has ended before its ranks were held. It has said why.
 type Ended struct {
 	Starter string
-	State   *os.ProcessState
+	State   string // "exit status 1"
 }
 
 func (e *Ended) Error() string {

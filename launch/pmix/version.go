@@ -48,6 +48,9 @@ type Abilities struct {
 	Allocation bool // PMIX_ALLOC_* of a spawn
 	Unset      bool // PMIX_UNSET_ENVAR of a variable that the server has itself
 	Log        bool // PMIx_Log
+	// InputElsewhere is the standard input of the first process of a job if that is not on the
+	// server's own host.
+	InputElsewhere bool
 }
 
 // abilities lists versions of servers from new to old. PRRTE 3.0.14 does StopOnExec as well, but
@@ -56,7 +59,7 @@ var abilities = []struct {
 	from Version
 	Abilities
 }{
-	{Version{Major: 7}, Abilities{StopOnExec: true, Unset: true, Log: true}},
+	{Version{Major: 7}, Abilities{StopOnExec: true, Unset: true, Log: true, InputElsewhere: true}},
 	{Version{}, Abilities{}},
 }
 

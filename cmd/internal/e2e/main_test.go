@@ -91,6 +91,7 @@ func buildAll() error {
 	for _, name := range []string{"children", "plugins"} {
 		work = append(work, []string{openMPI.compiler, "-g", "-O0", "-pthread", "-DWITH_MPI", "-o", openMPI.program("mpi" + name), name + ".c", "-ldl"})
 	}
+	work = append(work, []string{openMPI.compiler, "-o", openMPI.program("mpiexit"), "mpiexit.c"})
 	work = append(work, []string{"gcc", "-g", "-O0", "-shared", "-fPIC", "-o", program("libexplicit.so"), "plugin.c"})
 	work = append(work, []string{"gcc", "-g", "-O0", "-shared", "-fPIC", "-DIMPLICIT", "-o", program("libimplicit.so"), "plugin.c"})
 	work = append(work, []string{"go", "build", "-o", filepath.Dir(unraced("sdm")) + "/", "sdm/cmd/sdm", "sdm/cmd/sdm-server"})

@@ -4,7 +4,6 @@ import (
 	"context"
 	"fmt"
 	"log/slog"
-	"strings"
 
 	"sdm/cmd/internal/servers"
 	"sdm/launch"
@@ -39,7 +38,7 @@ func Attach(ctx context.Context, s Spec, io IO, target string) (*Job, error) {
 	}
 	b.PackGDB()
 	defer b.DropGDB()
-	p = coAttach(ctx, b, p, holder, strings.HasPrefix(target, "pmix:"))
+	p = coAttach(ctx, b, p, holder)
 	t, err := b.Assemble(ctx, p, nil)
 	if err != nil {
 		release()

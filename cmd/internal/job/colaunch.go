@@ -35,13 +35,13 @@ func (s *Spec) spansHosts() bool {
 }
 
 // coAttach lets the starter of a running job start the servers on its nodes, if the starter can and
-// the user has not chosen another way. A PMIx server starts them only if the user has named it.
-func coAttach(ctx context.Context, b *servers.Builder, p servers.Placement, holder launch.Launcher, namesPMIx bool) servers.Placement {
+// the user has not chosen another way.
+func coAttach(ctx context.Context, b *servers.Builder, p servers.Placement, holder launch.Launcher) servers.Placement {
 	nodes := p.Whole.Nodes()
 	if b.IsChosen() || isHere(p.Whole) {
 		return p
 	}
-	if server, ok := holder.(daemonStarter); ok && namesPMIx {
+	if server, ok := holder.(daemonStarter); ok {
 		return spawnServers(ctx, b, p, server)
 	}
 	starter, ok := holder.(*mpir.Attach)

@@ -94,12 +94,12 @@ func (f finder) findByPID(ctx context.Context, pid int) (servers.Placement, laun
 	}
 	family := launch.FamilyOf(pid)
 	if prrte, found := family.PRRTE(); found {
+		if p, holder, err := f.askPRRTE(ctx, prrte); err == nil {
+			return p, holder, nil
+		}
 		if prrte.Elsewhere() {
 			p, err := f.findPRRTE(ctx, prrte)
 			return p, nil, err
-		}
-		if p, holder, err := f.askPRRTE(ctx, prrte); err == nil {
-			return p, holder, nil
 		}
 	}
 	var hydra *launch.Hydra

@@ -35,6 +35,7 @@ type Spec struct {
 	TriesMPIR    bool          // MPIR is tried before servers in the slots
 	NeedsMPIR    string        // flag that permits nothing but MPIR; "": none
 	NeedsPMIx    bool          // the starter's PMIx server holds the ranks
+	PMIxSpawn    bool          // libpmix starts the starter then
 	StarterArgs  string        // template of arguments that start our servers; "": none
 	QueueWait    time.Duration // limit until the ranks are held, or of the queue; 0: none
 	StdinFile    string        // what the starter reads; "": our standard input

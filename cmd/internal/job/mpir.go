@@ -15,6 +15,7 @@ import (
 	"sdm/launch/flux"
 	"sdm/launch/mpir"
 	"sdm/launch/pals"
+	"sdm/launch/pmix"
 	"sdm/master/frontend/console"
 	"sdm/master/session"
 	"sdm/protocol"
@@ -269,6 +270,10 @@ func (h *mpirJob) job(tree *servers.Tree, table protocol.Proctable) *Job {
 	j.end = func(ctx context.Context, status console.Status) (console.Status, error) {
 		closeTree(ctx, status)
 		status, err := h.end(ctx, status)
+		if spawned, is := h.launch.(*pmix.Indirect); is && !spawned.KnowsStatus() {
+			h.report(protocol.JobState{State: "ended", Text: "the starter has ended; libpmix does not tell how"})
+			return status, err
+		}
 		h.reportEnd(h.launch.Status())
 		return status, err
 	}

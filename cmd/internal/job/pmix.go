@@ -83,23 +83,35 @@ func (h *pmixJob) build(ctx context.Context) (*servers.Tree, protocol.Proctable,
 	if err != nil {
 		return nil, nil, failed(console.StatusUsage, err)
 	}
-	coming, err := h.b.OpenPushed()
-	if err != nil {
-		return nil, nil, failed(console.StatusNoTree, err)
+	p := servers.Placement{Table: table, Whole: whole, ID: h.direct.JobID()}
+	if !h.b.IsChosen() {
+		if p.Coming, err = h.spawn(ctx, hostsIn(whole)); err != nil {
+			return nil, nil, failed(console.StatusNoTree, err)
+		}
+		p.Instead = func(*servers.Placement) { h.direct.EndDaemons() }
 	}
-	argv, input, err := coming.PushedLine()
-	if err == nil {
-		err = h.direct.StartDaemons(ctx, argv, input, len(whole.Nodes()))
-	}
-	if err != nil {
-		coming.Discard()
-		return nil, nil, failed(console.StatusNoTree, err)
-	}
-	tree, err := h.b.Assemble(ctx, servers.Placement{Table: table, Whole: whole, Coming: coming}, nil)
+	tree, err := h.b.Assemble(ctx, p, nil)
 	if err != nil {
 		return nil, nil, notBuilt(ctx, err, nil)
 	}
 	return tree, table, nil
+}
+
+// spawn lets the PMIx server start a server of ours on each of the hosts.
+func (h *pmixJob) spawn(ctx context.Context, hosts []string) (*servers.Rendezvous, error) {
+	coming, err := h.b.OpenPushed()
+	if err != nil {
+		return nil, err
+	}
+	argv, input, err := coming.PushedLine()
+	if err == nil {
+		err = h.direct.StartDaemons(ctx, argv, input, hosts)
+	}
+	if err != nil {
+		coming.Discard()
+		return nil, err
+	}
+	return coming, nil
 }
 
 // job returns the job with a tree over the ranks of a table.

@@ -12,15 +12,25 @@ import (
 	"sdm/cmd/internal/servers"
 	"sdm/launch"
 	"sdm/launch/pmix"
+	"sdm/protocol"
 )
 
 // daemonStarter is a launcher whose PMIx server starts a process on each node of the job.
 type daemonStarter interface {
-	StartDaemons(ctx context.Context, argv []string, input []byte, nodes int) error
+	StartDaemons(ctx context.Context, argv []string, input []byte, hosts []string) error
+	Server() pmix.Found
+}
+
+// hostsIn returns the hosts of a job.
+func hostsIn(table protocol.Proctable) (hosts []string) {
+	for _, n := range table.Nodes() {
+		hosts = append(hosts, n.Host)
+	}
+	return hosts
 }
 
 // spawnServers lets the PMIx server of a running job start the servers on its nodes. If it cannot,
-// they are started as for any other job.
+// or if none of them registers, they are started as for any other job of the starter.
 func spawnServers(ctx context.Context, b *servers.Builder, p servers.Placement, by daemonStarter) servers.Placement {
 	r, err := b.OpenPushed()
 	if err != nil {
@@ -29,7 +39,7 @@ func spawnServers(ctx context.Context, b *servers.Builder, p servers.Placement, 
 	}
 	argv, input, err := r.DetachedLine()
 	if err == nil {
-		err = by.StartDaemons(ctx, argv, input, len(p.Whole.Nodes()))
+		err = by.StartDaemons(ctx, argv, input, hostsIn(p.Whole))
 	}
 	if err != nil {
 		r.Discard()
@@ -38,6 +48,14 @@ func spawnServers(ctx context.Context, b *servers.Builder, p servers.Placement, 
 		return p
 	}
 	p.Coming = r
+	p.Instead = func(p *servers.Placement) {
+		if j, found := launch.FamilyOf(by.Server().PID).PRRTE(); found && j.Slurm != "" {
+			b.UseSlurm()
+			p.ID = j.Slurm
+		} else if found {
+			b.UseShell(strings.Fields(j.Shell))
+		}
+	}
 	return p
 }
 
@@ -103,8 +121,8 @@ func (f finder) pmixServer(program string, target pmix.Target) pmix.ServerSpec {
 	}
 }
 
-// askPRRTE finds the ranks of a prterun whose ranks are on this host by its PMIx server, and says so.
-// If it cannot, it says why: they are found by their environment.
+// askPRRTE finds the ranks of a prterun by its PMIx server, and says so. If it cannot, it says why:
+// they are found by their environment.
 func (f finder) askPRRTE(ctx context.Context, j launch.PRRTE) (servers.Placement, launch.Launcher, error) {
 	p, holder, err := f.askPMIx(ctx, pmix.AttachSpec{ServerSpec: pmix.ServerSpec{Target: pmix.Target{PID: j.PID}}})
 	if err == nil {

@@ -36,6 +36,21 @@ func (t *start) byPMIx(ctx context.Context, line slot.Line) (*Job, error) {
 	return nil, notStarted("%w", err)
 }
 
+// choosePMIx chooses how the ranks of a starter without MPIR are controlled, and says so: in slots, as
+// with all starters, or by its PMIx server if its line has no place for our servers.
+func (t *start) choosePMIx(ctx context.Context, noMPIR, badLine error) bool {
+	spec, why := t.pmixSpec(ctx)
+	switch {
+	case why != nil:
+		t.Log.Info("our servers take the slots of the ranks", "why", noMPIR, "not by PMIx", why)
+	case badLine != nil:
+		t.Remark(fmt.Sprintf("%s has no MPIR, and %v: its PMIx server holds the ranks in MPI_Init", spec.Dialect, badLine))
+	default:
+		t.Remark(fmt.Sprintf("%s has no MPIR: our servers take the slots of its ranks (--launcher pmix has its PMIx server hold them in MPI_Init)", spec.Dialect))
+	}
+	return why == nil && badLine != nil
+}
+
 // pmixSpec returns how the starter is held by PMIx, or why it cannot be.
 func (t *start) pmixSpec(ctx context.Context) (spec pmix.IndirectSpec, why error) {
 	dialect, found := pmix.DialectOf(ctx, t.Argv[0], t.Servers.StarterEnv)
@@ -50,6 +65,7 @@ func (t *start) pmixSpec(ctx context.Context) (spec pmix.IndirectSpec, why error
 		ServerSpec:  pmix.ServerSpec{Program: program, Env: t.Servers.StarterEnv, Force: t.Force, Log: t.PMIxLog, Notice: t.notice},
 		StarterSpec: pmix.StarterSpec{Argv: t.Argv, Env: t.Servers.StarterEnv},
 		Dialect:     dialect,
+		Spawn:       t.PMIxSpawn,
 	}, nil
 }
 

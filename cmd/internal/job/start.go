@@ -72,15 +72,13 @@ func Start(ctx context.Context, s Spec, io IO) (*Job, error) {
 		if err := t.explained(err); err != nil {
 			return nil, err
 		}
-		io.Log.Info("our servers take the places of the ranks", "why", err)
-	}
-	if badLine != nil {
-		return nil, misused("%w", badLine)
-	}
-	if s.NeedsPMIx {
-		return t.byPMIx(ctx, line)
+		s.NeedsPMIx = t.choosePMIx(ctx, err, badLine)
 	}
 	switch {
+	case s.NeedsPMIx:
+		return t.byPMIx(ctx, line)
+	case badLine != nil:
+		return nil, misused("%w", badLine)
 	case s.Only != "" && s.ChangesRanks:
 		return nil, misused("--ranks with --env or --cwd: the other ranks would not get them (let the starter give them to all)")
 	}

@@ -26,6 +26,9 @@ type Placement struct {
 	// has started none.
 	Coming  *Rendezvous
 	Refused error // why the starter has started none; nil: it was not asked
+	// Instead is called when servers of Coming have not registered in time. It ends what is left
+	// of them and chooses another way for all; nil: there is none.
+	Instead func(*Placement)
 	// Beside starts servers on the nodes, unless the user has chosen another way; nil: ssh does.
 	Beside *Beside
 }
@@ -65,7 +68,30 @@ func (b *Builder) Assemble(ctx context.Context, p Placement, here *Local) (*Tree
 	if here != nil {
 		here.Close()
 	}
-	return b.assembleNodes(ctx, p, nodes)
+	tree, err := b.assembleNodes(ctx, p, nodes)
+	if p.Instead == nil || !errors.Is(err, errMissing) || ctx.Err() != nil {
+		return tree, err
+	}
+	b.Remark(fmt.Sprintf("%v; they are started in another way", err))
+	p.Instead(&p)
+	p.Coming, p.Refused, p.Instead = nil, err, nil
+	return b.Assemble(ctx, p, nil)
+}
+
+// instead bounds the wait for servers if there is another way. As a rule they come within a
+// second; file systems with cold caches take several.
+const instead = 20 * time.Second
+
+// forServers returns how long the servers of a placement may take to register; 0: no limit.
+func (b *Builder) forServers(p Placement) time.Duration {
+	wait := b.Clock.ForServers()
+	switch {
+	case p.Instead == nil:
+		return wait
+	case wait == 0:
+		return instead
+	}
+	return min(wait/2, instead)
 }
 
 func (b *Builder) assembleHere(ctx context.Context, p Placement, l *Local) (*Tree, error) {
@@ -158,7 +184,7 @@ func (b *Builder) startOn(ctx context.Context, r *Rendezvous, p Placement, nodes
 		return report, stop, err
 	}
 	roll := registration.PerNode{
-		Nodes: nodes, Wait: b.Clock.ForServers(), Shape: b.Shape(),
+		Nodes: nodes, Wait: b.forServers(p), Shape: b.Shape(),
 		Progress: b.ShowProgress("servers"), Overdue: b.overdue, OverdueAfter: overdueAfter,
 	}
 	switch {
@@ -193,6 +219,8 @@ func (b *Builder) startOn(ctx context.Context, r *Rendezvous, p Placement, nodes
 		return report, stop, errNetwork
 	case errors.Is(err, registration.ErrNone) && p.Coming == nil && p.Beside == nil && b.StartTool == "":
 		return report, stop, fmt.Errorf("%w (%s)", err, ShellHint)
+	case p.Instead != nil && (errors.Is(err, registration.ErrNone) || len(absent) > 0):
+		return report, stop, missing(absent)
 	case errors.Is(err, registration.ErrNone) && p.Coming != nil:
 		return report, stop, fmt.Errorf("%w (the starter was to start them; --remote-shell ssh, or --start-tool CMD, goes another way)", err)
 	case err != nil:
@@ -201,6 +229,17 @@ func (b *Builder) startOn(ctx context.Context, r *Rendezvous, p Placement, nodes
 	r.turnAway(table.Size)
 	report, err = r.Master.Init(ctx, table, b.Clock.ForServers(), absent...)
 	return report, stop, err
+}
+
+// errMissing is the error that servers have not registered, where there is another way.
+var errMissing = errors.New("not all servers that PMIx was to start have registered")
+
+func missing(absent []session.Absent) error {
+	var all []string
+	for _, one := range session.ByCause(absent) {
+		all = append(all, one.String())
+	}
+	return fmt.Errorf("%w: %s", errMissing, strings.Join(all, "; "))
 }
 
 // overdueAfter is how long servers may take until those missing are reported. A remote shell takes

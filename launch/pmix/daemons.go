@@ -1,0 +1,74 @@
+// The daemons: processes of ours that a server starts on the nodes of a job.
+
+package pmix
+
+import (
+	"context"
+	"fmt"
+	"slices"
+	"strings"
+)
+
+// hosts returns the hosts of the server. The table without a namespace is that of its own processes,
+// one for each host.
+func (l *link) hosts(ctx context.Context) (names []string, err error) {
+	m, err := l.helper.Call(ctx, Request{Call: CallQuery, Key: QueryTable})
+	if err != nil {
+		return nil, fmt.Errorf("the hosts of the server: %w", err)
+	}
+	v, _ := Find(m.Info, QueryTable)
+	for _, row := range v.Table {
+		names = append(names, row.Host)
+	}
+	return names, nil
+}
+
+// daemons starts a process on each of the hosts of a job, as a job of its own, and writes input to
+// the standard input of each. They are children of the server's processes and have its environment.
+// If none is on the host of the server itself, PRRTE 3 loses the input of the first; then all find it
+// in their environment.
+func (l *link) daemons(ctx context.Context, of string, argv []string, input []byte, hosts []string) (nspace string, err error) {
+	app, push := App{Argv: argv, Procs: len(hosts)}, true
+	if !AbilitiesOf(l.server.Version).InputElsewhere {
+		if all, err := l.hosts(ctx); err != nil || len(all) == 0 || !slices.Contains(hosts, all[0]) {
+			app.Argv, app.Env = withInput(argv, input)
+			push = false
+		}
+	}
+	info := []Info{
+		True(DebuggerDaemons), OfProc(DebugTarget, All(of)), Number(DaemonsPerNode, Uint16, 1),
+		String(StdinTarget, "all"), // a value of another type ends the server
+		True(ForwardStderr), True(NotifyCompletion),
+	}
+	nspace, err = l.spawn(ctx, Request{Call: CallSpawn, Info: info, Apps: []App{app}})
+	for n := uint32(0); err == nil && n < uint32(len(hosts)) && push; n++ {
+		err = l.push(ctx, Proc{nspace, n}, input)
+	}
+	return nspace, err
+}
+
+// push writes to the standard input of one process, in small pieces, and ends it. A push to all
+// at once does not arrive on PRRTE 3.
+func (l *link) push(ctx context.Context, to Proc, input []byte) error {
+	for piece := range slices.Chunk(input, MaxPush) {
+		if _, err := l.helper.Call(ctx, Request{Call: CallPush, Targets: []Proc{to}, Data: piece}); err != nil {
+			return err
+		}
+	}
+	_, err := l.helper.Call(ctx, Request{Call: CallPush, Targets: []Proc{to}, End: true})
+	return err
+}
+
+// inputVar is the variable in which a daemon finds its input. Only its user can read it.
+const inputVar = "SDM_DAEMON_INPUT"
+
+// withInput returns a command line that gives another one its standard input from the environment,
+// and that environment. The shell's printf reads each byte as an octal number.
+func withInput(argv []string, input []byte) (line, env []string) {
+	const script = `input=$` + inputVar + `; unset ` + inputVar + `; printf "$input" | "$@"`
+	var text strings.Builder
+	for _, b := range input {
+		fmt.Fprintf(&text, `\%03o`, b)
+	}
+	return slices.Concat([]string{"/bin/sh", "-c", script, "sdm"}, argv), []string{inputVar + "=" + text.String()}
+}
