@@ -7,6 +7,7 @@ import (
 	"sort"
 	"strconv"
 	"strings"
+	"unique"
 )
 
 // Mapping is a line of /proc/PID/maps (proc(5)).
@@ -25,6 +26,11 @@ func ParseMaps(text string) []Mapping {
 	all := make([]Mapping, 0, strings.Count(text, "\n"))
 	for line := range strings.Lines(text) {
 		if m, ok := parseMapping(strings.TrimSuffix(line, "\n")); ok {
+			if n := len(all) - 1; n >= 0 && all[n].File == m.File && all[n].Path == m.Path {
+				m.File, m.Path = all[n].File, all[n].Path
+			} else { // which many processes have; so the text is not kept
+				m.File, m.Path = unique.Make(m.File).Value(), unique.Make(m.Path).Value()
+			}
 			all = append(all, m)
 		}
 	}
