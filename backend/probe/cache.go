@@ -43,6 +43,7 @@ type shared struct {
 	lined     bool              // lines have been read, or cannot be
 	file      []byte            // mapped, while symbols and lines are used; nil: none
 	separate  []byte            // the same of its separate debug file
+	loaded    bool              // much of the files is in memory, perhaps
 	links     map[uint64]string // as image.Module.Links; nil: not read yet
 	places    map[uint64][]image.Place
 	around    map[uint64]image.Function    // by an address in it; without a name: none is known
@@ -77,6 +78,18 @@ func (c *cache) forget(pid int) {
 		delete(s.interpreters, pid)
 	}
 	c.sweep()
+}
+
+// unload gives back the memory of files: what was found in them is kept.
+func (c *cache) unload() {
+	for _, s := range c.images {
+		for _, b := range [][]byte{s.file, s.separate} {
+			if s.loaded && b != nil {
+				hold.Unload(b)
+			}
+		}
+		s.loaded = false
+	}
 }
 
 // sweep drops the images that no known process has.
@@ -144,6 +157,7 @@ func (s *shared) at(m *image.Module, pid int, addr uint64) []image.Place {
 	s.need(m, pid)
 	places, ok := s.places[addr]
 	if !ok {
+		s.loaded = true
 		s.readLines()
 		places = s.lines.At(addr)
 		if len(places) == 0 {

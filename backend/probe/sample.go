@@ -40,6 +40,7 @@ const mostTakes = 3
 // take stops all threads of processes at once, copies their stacks, lets them go and follows the
 // stacks.
 func (c *cache) take(pids []int, v view) []sample {
+	defer c.unload()
 	c.cost = cost{}
 	out := make([]sample, len(pids))
 	again := make([]int, len(pids))

@@ -150,6 +150,7 @@ func (x placed) Function(pc uint64) (symbol string, first uint64, ok bool) {
 	f, known := s.around[addr]
 	if !known {
 		f, _ = x.symbols().Function(addr)
+		s.loaded = true
 		if len(s.around) == mostPlaces {
 			clear(s.around)
 		}

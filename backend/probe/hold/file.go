@@ -43,3 +43,6 @@ func Inode(path string) (uint64, error) {
 	}
 	return st.Ino, nil
 }
+
+// Unload gives back the memory of a mapping by MapFile. What is used of it again is read again.
+func Unload(b []byte) { _ = unix.Madvise(b, unix.MADV_DONTNEED) }

@@ -22,27 +22,34 @@ const (
 	mostBuckets = 18 // as a power of two
 )
 
+// newIndex returns the list of keys, which it changes and keeps.
 func newIndex(keys []uint64) *index {
 	greatest := uint64(0)
 	for _, k := range keys {
 		greatest = max(greatest, k)
 	}
 	size := min(uint(bits.Len(uint(len(keys)/perBucket))), mostBuckets)
-	x := &index{keys: make([]uint64, len(keys)), ends: make([]uint32, 1<<size), sorted: make([]bool, 1<<size)}
+	x := &index{keys: keys, ends: make([]uint32, 1<<size), sorted: make([]bool, 1<<size)}
 	if width := uint(bits.Len64(greatest)); width > size {
 		x.shift = width - size
 	}
 	for _, k := range keys {
 		x.ends[k>>x.shift]++
 	}
+	next := make([]uint32, len(x.ends)) // place of each bucket for the next key
 	total := uint32(0)
 	for i, n := range x.ends {
-		x.ends[i], total = total, total+n // where the bucket begins, at first
+		next[i] = total
+		total += n
+		x.ends[i] = total
 	}
-	for _, k := range keys {
-		at := &x.ends[k>>x.shift]
-		x.keys[*at] = k
-		*at++
+	for i, end := range x.ends {
+		for next[i] < end {
+			k := keys[next[i]]
+			to := k >> x.shift
+			keys[next[i]], keys[next[to]] = keys[next[to]], k
+			next[to]++
+		}
 	}
 	return x
 }
