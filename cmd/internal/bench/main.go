@@ -72,6 +72,7 @@ var sections = []struct {
 	{"shared", benchShared, false},
 	{"rounds", benchRounds, false},
 	{"backtrace", benchBacktrace, false},
+	{"probe", benchProbe, false},
 	{"attach", benchAttach, false},
 	{"held", benchHeld, false},
 	{"slurm", benchSlurm, false},
