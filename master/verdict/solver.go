@@ -34,6 +34,7 @@ type solver struct {
 type arc struct {
 	from, to int32
 	edge     int32 // index of the row of the graph; -1: a call of a group
+	any      bool  // it waits for any of those to whom it has such arcs
 }
 
 // group is the calls in one communicator.
@@ -117,13 +118,13 @@ func (s *solver) collectives() {
 		}
 		vertex := int32(s.size + i)
 		for r := range x.in.Minus(s.fixed).All() {
-			s.arcs = append(s.arcs, arc{int32(r), vertex, -1})
+			s.arcs = append(s.arcs, arc{int32(r), vertex, -1, false})
 		}
 		if x.mismatch != "" { // nothing that the others do helps
 			continue
 		}
 		for r := range x.absent.All() {
-			s.arcs = append(s.arcs, arc{vertex, int32(r), -1})
+			s.arcs = append(s.arcs, arc{vertex, int32(r), -1, false})
 		}
 	}
 }
@@ -134,6 +135,9 @@ type half struct {
 	comm     string
 	send     bool
 }
+
+// anyone is the other end of a half whose peer may be any rank.
+const anyone = -1
 
 // messages adds the arcs of messages. Halves that fit are none: the message is under way.
 func (s *solver) messages() {
@@ -147,6 +151,12 @@ func (s *solver) messages() {
 			h := half{int32(r), int32(peer), e.Comm, e.Send}
 			tags[h] = append(tags[h], e.Tag)
 		})
+		for _, run := range e.Pairs.Runs() {
+			for r := run.First; run.Peer == wait.Any && r <= run.Last(); r++ {
+				h := half{int32(r), anyone, e.Comm, e.Send}
+				tags[h] = append(tags[h], e.Tag)
+			}
+		}
 	}
 	for i := range s.g.Edges() {
 		e := &s.g.Edges()[i]
@@ -162,11 +172,11 @@ func (s *solver) messages() {
 			continue
 		}
 		each(e, func(r rank.ID, peer int) {
-			fits := slices.ContainsFunc(tags[half{int32(peer), int32(r), e.Comm, !e.Send}], func(tag int) bool {
-				return tag == e.Tag || tag < 0 || e.Tag < 0
-			})
-			if !fits && !s.fixed.Contains(r) {
-				s.arcs = append(s.arcs, arc{int32(r), int32(peer), int32(i)})
+			fits := func(tag int) bool { return tag == e.Tag || tag < 0 || e.Tag < 0 }
+			met := slices.ContainsFunc(tags[half{int32(peer), int32(r), e.Comm, !e.Send}], fits) ||
+				slices.ContainsFunc(tags[half{int32(peer), anyone, e.Comm, !e.Send}], fits)
+			if !met && !s.fixed.Contains(r) {
+				s.arcs = append(s.arcs, arc{int32(r), int32(peer), int32(i), false})
 			}
 		})
 	}
@@ -184,6 +194,7 @@ func (s *solver) index() {
 		}
 		return int(a.edge - b.edge)
 	})
+	s.backStart = nil
 	s.start = make([]int32, s.size+len(s.groups)+1)
 	for _, a := range s.arcs {
 		s.start[a.from+1]++
@@ -288,7 +299,7 @@ func (s *solver) resolve() {
 	}
 	if len(s.arcs) < n {
 		s.index()
-		s.members, s.backStart = nil, nil
+		s.members = nil
 		s.components()
 	}
 }

@@ -2,6 +2,7 @@ package verdict
 
 import (
 	"fmt"
+	"maps"
 	"slices"
 	"strconv"
 	"strings"
@@ -93,6 +94,7 @@ func (x *group) names() (names []string) {
 
 // messageClauses says who waits for whom by messages, folded: "0-62 wait for 1..63 (receive tag 3)".
 func (s *solver) messageClauses(arcs []arc) (out []clause) {
+	arcs, out = s.anyClauses(arcs)
 	slices.SortFunc(arcs, func(a, b arc) int {
 		if a.edge != b.edge {
 			return int(a.edge - b.edge)
@@ -123,6 +125,25 @@ func (s *solver) messageClauses(arcs []arc) (out []clause) {
 		arcs = arcs[n:]
 	}
 	return out
+}
+
+// anyClauses says who waits for any of several: "0 waits for any of 1-4 (receive tag 5)". It returns
+// the other arcs.
+func (s *solver) anyClauses(arcs []arc) (rest []arc, out []clause) {
+	of := map[int32][]rank.ID{}
+	edges := map[int32]int32{}
+	for _, a := range arcs {
+		if !a.any {
+			rest = append(rest, a)
+			continue
+		}
+		of[a.from], edges[a.from] = append(of[a.from], rank.ID(a.to)), a.edge
+	}
+	for _, from := range slices.Sorted(maps.Keys(of)) {
+		text := fmt.Sprintf("%d waits for any of %s (%s)", from, Ranks(rank.Of(of[from]...)), s.halfText(&s.g.Edges()[edges[from]]))
+		out = append(out, clause{rank.ID(from), text})
+	}
+	return rest, out
 }
 
 // mostClauses bounds the clauses of a sentence.

@@ -52,6 +52,7 @@ func Of(g *wait.Graph, samples int) []Finding {
 	s := newSolver(g, samples)
 	s.collectives()
 	s.messages()
+	s.anyOf()
 	s.components()
 	s.resolve()
 	findings := slices.Concat(s.mismatches(), s.cycles(), s.causes())

@@ -42,7 +42,7 @@ var hangs = []planted{
 	{name: "subcomm", want: "certain: deadlock: 0-2,4 wait in MPI_Barrier on MPI_COMM_WORLD for 3, 3 waits in MPI_Barrier on odd for 1"},
 	{name: "duplicate", want: "certain: deadlock: 0-1,3-4 wait in MPI_Barrier on MPI_COMM_WORLD for 2, 2 waits in MPI_Barrier on copy for 0-1,3-4"},
 	{name: "waitall", want: "certain: 0,4 wait in MPI_Barrier on MPI_COMM_WORLD for 1-3; 1 waits for 2 (receive tag 4), 3 waits for 2 (receive tag 4); 2 sleeps in waitall (hang.c)"},
-	{name: "server", want: "certain: 1-4 wait in MPI_Barrier on MPI_COMM_WORLD for 0; 0 waits in MPI_Recv for a message of any rank (tag 5)"},
+	{name: "server", want: "certain: deadlock: 0 waits for any of 1-4 (receive tag 5), 1-4 wait in MPI_Barrier on MPI_COMM_WORLD for 0"},
 	{name: "tag", want: "certain: deadlock: 0-2,4 wait in MPI_Barrier on MPI_COMM_WORLD for 3, 3 waits for 2 (receive tag 99)"},
 	{name: "shift", want: "so far: 0,4 wait in MPI_Barrier on MPI_COMM_WORLD for 1-3; 1 waits for 2 (send tag 6), 3 waits for 2 (receive tag 6); 2 sleeps in shift (hang.c)"},
 	{name: "isend", want: "certain: deadlock: 0,2-4 wait in MPI_Barrier on MPI_COMM_WORLD for 1, 1 waits for 2 (send tag 6)",

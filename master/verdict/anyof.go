@@ -1,0 +1,125 @@
+package verdict
+
+import (
+	"slices"
+
+	"sdm/protocol/rank"
+	"sdm/protocol/wait"
+)
+
+// mostAny bounds the arcs of ranks that wait for any of several.
+const mostAny = 1 << 20
+
+// choice is a rank that waits for any of some ranks, by edge.
+type choice struct {
+	rank rank.ID
+	edge int32
+	of   rank.Set
+}
+
+// anyOf adds the arcs of ranks that wait for a message of any source, or for one of several messages,
+// if none of those from which it may come can go on.
+func (s *solver) anyOf() {
+	choices := s.choices()
+	if len(choices) == 0 {
+		return
+	}
+	free := s.free(choices)
+	added := 0
+	for _, c := range choices {
+		if added += c.of.Len(); free[c.rank] || added > mostAny {
+			continue
+		}
+		for r := range c.of.All() {
+			s.arcs = append(s.arcs, arc{int32(c.rank), int32(r), c.edge, true})
+		}
+	}
+	s.index()
+}
+
+// choices returns the ranks that wait for any of several, unless it is not known for whom.
+func (s *solver) choices() (out []choice) {
+	var unknown rank.Set
+	byRank := map[rank.ID]choice{}
+	for i := range s.g.Edges() {
+		e := &s.g.Edges()[i]
+		comm, known := s.g.Comm(e.Comm)
+		for _, run := range e.Pairs.Runs() {
+			if run.Peer == wait.Unknown || run.Peer == wait.Any && (!known || e.Send) {
+				unknown = unknown.Union(run.Ranks())
+				continue
+			}
+			if run.Peer != wait.Any && e.Need != wait.One {
+				continue
+			}
+			for r := run.First; r <= run.Last(); r++ {
+				c := byRank[r]
+				c.rank, c.edge = r, int32(i)
+				if run.Peer == wait.Any {
+					c.of = c.of.Union(comm.Members).Union(comm.Remote)
+				} else if peer := run.Of(r); peer < s.size {
+					c.of = c.of.Union(rank.Of(rank.ID(peer)))
+				}
+				byRank[r] = c
+			}
+		}
+	}
+	for r, c := range byRank {
+		if c.of = c.of.Minus(rank.Range(r, r)); !unknown.Contains(r) && !s.fixed.Contains(r) && !c.of.IsEmpty() {
+			out = append(out, c)
+		}
+	}
+	slices.SortFunc(out, func(a, b choice) int { return int(a.rank - b.rank) })
+	return out
+}
+
+// free returns the vertices that can go on, perhaps: those that wait for nobody, those for whom all
+// that they wait for can, and ranks with a choice of which one can.
+func (s *solver) free(choices []choice) []bool {
+	free := make([]bool, s.size+len(s.groups))
+	owed := make([]int32, len(free)) // how many of those that a vertex waits for cannot
+	var work []int32
+	release := func(v int32) {
+		if !free[v] {
+			free[v] = true
+			work = append(work, v)
+		}
+	}
+	chosen := map[int32]bool{}
+	for _, c := range choices {
+		chosen[int32(c.rank)] = true
+	}
+	for v := range int32(len(free)) {
+		owed[v] = int32(len(s.next(v)))
+		mismatch := v >= int32(s.size) && s.groups[v-int32(s.size)].mismatch != ""
+		if owed[v] == 0 && !chosen[v] && !mismatch {
+			release(v)
+		}
+	}
+	for {
+		for len(work) > 0 {
+			v := work[len(work)-1]
+			work = work[:len(work)-1]
+			for _, i := range s.before(v) {
+				from := s.arcs[i].from
+				if owed[from]--; owed[from] == 0 && !chosen[from] {
+					release(from)
+				}
+			}
+		}
+		for _, c := range choices {
+			if free[c.rank] || owed[c.rank] > 0 {
+				continue
+			}
+			for r := range c.of.All() {
+				if free[r] {
+					release(int32(c.rank))
+					break
+				}
+			}
+		}
+		if len(work) == 0 {
+			return free
+		}
+	}
+}
