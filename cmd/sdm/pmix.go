@@ -30,7 +30,7 @@ type pmixOptions struct {
 
 // declarePMIxLog adds --pmix-log.
 func (o *options) declarePMIxLog(f *pflag.FlagSet) {
-	f.BoolVar(&o.job.PMIxLog, "pmix-log", false, "let the PMIx server of the job write to the log of the system that a debugger attaches and leaves (PMIx_Log); not for ranks that --launcher pmix starts without a starter")
+	f.BoolVar(&o.job.PMIxLog, "pmix-log", false, "let the PMIx server of the job write to the log of the system (PMIx_Log): start and end of the session, and faults")
 }
 
 // pmixFlags are the names of the flags of pmixOptions.

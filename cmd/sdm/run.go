@@ -86,9 +86,6 @@ func (a *app) runJob(args []string) console.Status {
 		return a.fail(console.StatusUsage, err)
 	}
 	if o.launcher == launcherPMIx {
-		if o.job.PMIxLog {
-			return a.fail(console.StatusUsage, errors.New("--pmix-log writes when a debugger attaches: it is for sdm attach and for starters (sdm run --launcher pmix -- mpirun ...)"))
-		}
 		return a.runPMIx(o)
 	}
 	if err := o.validateRun(); err != nil {

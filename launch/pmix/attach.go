@@ -47,9 +47,6 @@ func (a *Attach) Acquire(ctx context.Context, _ func(string)) (protocol.Proctabl
 	if err := a.open(ctx); err != nil {
 		return nil, err
 	}
-	if err := a.checkLog(); err != nil {
-		return nil, err
-	}
 	if err := a.choose(ctx); err != nil {
 		return nil, err
 	}
@@ -128,6 +125,6 @@ func (a *Attach) End(ctx context.Context) error {
 	}
 	a.hands.once.Do(func() { close(a.hands.stop) })
 	a.hands.group.Wait()
-	a.helper.End(ctx) // for the case that there is no goroutine
+	a.finish(ctx) // for the case that there is no goroutine
 	return nil
 }

@@ -75,13 +75,15 @@ func (d *Direct) Acquire(ctx context.Context, say func(string)) (protocol.Procta
 // check refuses what the server is not known to honour.
 func (d *Direct) check() error {
 	v := d.server.Version
-	for _, a := range d.spec.Apps {
-		if one, is := Find(a.Info, UnsetEnvar); is && !AbilitiesOf(v).Unset {
-			return &Refusal{"--env-unset " + one.Text + " (" + string(UnsetEnvar) + ")", v, "it would be ignored silently; --env " + one.Text + "= gives it no text"}
+	d.spec.Apps = slices.Clone(d.spec.Apps)
+	for i, a := range d.spec.Apps {
+		if AbilitiesOf(v).Environment {
+			break
 		}
-	}
-	if err := d.checkLog(); err != nil {
-		return err
+		var err error
+		if d.spec.Apps[i], err = a.byShell(v); err != nil {
+			return err
+		}
 	}
 	return d.spec.Check(d.spec.Stop, v)
 }
@@ -239,7 +241,10 @@ func (d *Direct) EndDaemons() {
 func (d *Direct) JobID() string { return d.job(ofRanks) }
 
 // Release implements launch.Launcher.
-func (d *Direct) Release() error { return d.ReleaseRank(Wildcard) }
+func (d *Direct) Release() error {
+	d.announce(DebuggerAttached, d.job(ofRanks))
+	return d.ReleaseRank(Wildcard)
+}
 
 // ReleaseRank lets one rank go on, or all. A rank that was released before is not harmed.
 func (d *Direct) ReleaseRank(r uint32) error {

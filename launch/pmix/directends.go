@@ -137,7 +137,8 @@ func (d *Direct) End(ctx context.Context) error {
 	if d.helper == nil {
 		return nil
 	}
-	defer d.helper.End(ctx)
+	defer d.finish(ctx)
+	defer d.writeEnd(ctx)
 	var errs []error
 	for role := range d.jobs {
 		errs = append(errs, d.kill(ctx, d.job(role)))
@@ -147,4 +148,11 @@ func (d *Direct) End(ctx context.Context) error {
 	}
 	_, err := d.Ended(ctx)
 	return err
+}
+
+// writeEnd writes the end of the job of the ranks to the log of the system.
+func (d *Direct) writeEnd(ctx context.Context) {
+	if code, ended := d.exit(d.job(ofRanks)); ended {
+		d.write(ctx, endOf(d.job(ofRanks), code))
+	}
 }

@@ -2,6 +2,7 @@ package pmix
 
 import (
 	"fmt"
+	"regexp"
 	"slices"
 	"strings"
 
@@ -139,4 +140,49 @@ func CheckEnv(list []protocol.EnvDirective) error {
 	}
 	_, err := Envars(list)
 	return err
+}
+
+// inShell are the directives whose result depends on the value of a variable on the node, as lines for
+// a shell that takes their value and separator from its arguments.
+var inShell = map[Key]struct {
+	line string // %[1]s is the variable
+	args int
+}{
+	UnsetEnvar:   {`unset %[1]s`, 0},
+	AddEnvar:     {`export %[1]s="${%[1]s-$1}"; shift`, 1},
+	PrependEnvar: {`export %[1]s="$1${%[1]s:+$2$%[1]s}"; shift 2`, 2},
+	AppendEnvar:  {`export %[1]s="${%[1]s:+$%[1]s$2}$1"; shift 2`, 2},
+}
+
+// shellName matches the variables that a shell can change.
+var shellName = regexp.MustCompile(`^[A-Za-z_][A-Za-z0-9_]*$`)
+
+// byShell returns the program with a shell before it that executes those directives, for a server of
+// version v that does not know its own variables when it executes them: PRRTE 3.0.8 prepends to
+// nothing, adds what is there, and unsets nothing. The error is a *Refusal.
+func (a App) byShell(v Version) (App, error) {
+	script := ""
+	var args []string
+	kept := make([]Info, 0, len(a.Info))
+	for _, one := range a.Info {
+		how, is := inShell[one.Key]
+		if !is {
+			kept = append(kept, one)
+			continue
+		}
+		name := one.Text
+		if one.Envar != nil {
+			name = one.Envar.Name
+			args = append(args, []string{one.Envar.Value, one.Envar.Separator}[:how.args]...)
+		}
+		if !shellName.MatchString(name) {
+			return a, &Refusal{name + " (" + string(one.Key) + ")", v, "a shell that would do it cannot change a variable of this name"}
+		}
+		script += fmt.Sprintf(how.line, name) + "\n"
+	}
+	if script != "" {
+		a.Argv = slices.Concat([]string{"/bin/sh", "-c", script + `exec "$@"`, "sh"}, args, a.Argv)
+		a.Info = kept
+	}
+	return a, nil
 }

@@ -1,6 +1,7 @@
 package pmix
 
 import (
+	"os/exec"
 	"slices"
 	"strings"
 	"testing"
@@ -68,5 +69,47 @@ func TestEnvars(t *testing.T) {
 	})
 	if sent < 20 {
 		t.Errorf("only %d lists could be sent", sent)
+	}
+}
+
+// TestByShell has a real shell execute what a server would not, and compares with launch.Environ.
+func TestByShell(t *testing.T) {
+	list := []protocol.EnvDirective{
+		{Op: "add", Name: "NEW", Value: "a $b 'c'"},
+		{Op: "prepend", Name: "OLD", Value: "x y"}, {Op: "append", Name: "NONE", Value: "1", Sep: ","}, {Op: "append", Name: "NONE", Value: "2", Sep: ","},
+		{Op: "prepend", Name: "PATH", Value: "/in/front"}, {Op: "append", Name: "PATH", Value: "/behind"},
+		{Op: "unset", Name: "GONE"}, {Op: "add", Name: "STAYS", Value: "not me"}, {Op: "set", Name: "SET", Value: "s"},
+	}
+	infos, err := Envars(list)
+	if err != nil {
+		t.Fatal(err)
+	}
+	base := []string{"OLD=old", "PATH=/usr/bin:/bin", "GONE=1", "STAYS="}
+	want, err := launch.Environ(base, list)
+	if err != nil {
+		t.Fatal(err)
+	}
+	a, err := App{Argv: []string{"env", "-0", "A=b"}, Info: infos}.byShell(Version{})
+	if err != nil || len(a.Info) != 1 || a.Info[0].Key != SetEnvar {
+		t.Fatal(a, err)
+	}
+	cmd := exec.Command(a.Argv[0], a.Argv[1:]...)
+	cmd.Env = append(base, "SET=s") // as the server does
+	out, err := cmd.Output()
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, one := range append(want, "A=b") {
+		if !strings.Contains("\x00"+string(out), "\x00"+one+"\x00") {
+			t.Errorf("no %q in %q", one, out)
+		}
+	}
+	if strings.Contains(string(out), "GONE=") {
+		t.Errorf("%q", out)
+	}
+	for _, one := range []Info{String(UnsetEnvar, "A.B"), OfEnvar(AddEnvar, Envar{"a;reboot", "", ":"})} {
+		if _, err := (App{Argv: []string{"true"}, Info: []Info{one}}).byShell(Version{}); err == nil {
+			t.Errorf("%v is not refused", one)
+		}
 	}
 }

@@ -49,7 +49,11 @@ func (l *link) note(m Message) {
 	close(l.changed)
 	l.changed = make(chan struct{})
 	l.mu.Unlock()
-	if is && l.Notice != nil {
+	if !is {
+		return
+	}
+	l.fault(notice)
+	if l.Notice != nil {
 		l.Notice(notice)
 	}
 }

@@ -61,9 +61,6 @@ func (i *Indirect) Acquire(ctx context.Context, say func(string)) (protocol.Proc
 	if err := begin(ctx, say); err != nil {
 		return nil, err
 	}
-	if err := i.checkLog(); err != nil {
-		return nil, err
-	}
 	rows, err := i.held(ctx, say)
 	if err != nil {
 		return nil, err
@@ -244,7 +241,7 @@ func (i *Indirect) End(ctx context.Context) error {
 	if i.helper != nil {
 		i.hands.once.Do(func() { close(i.hands.stop) })
 		i.hands.group.Wait()
-		i.helper.End(ctx) // for the case that there is no goroutine
+		i.finish(ctx) // for the case that there is no goroutine
 	}
 	if i.starter == nil {
 		return nil

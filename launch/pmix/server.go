@@ -32,7 +32,8 @@ type ServerSpec struct {
 
 // link is a connection to a server, and what its events have told.
 //
-// Goroutines: those of Helper.
+// Goroutines: those of Helper; with Log one that writes faults, from the connection to the end of
+// sdm-pmix, for which finish waits.
 type link struct {
 	ServerSpec
 	server Found
@@ -45,6 +46,8 @@ type link struct {
 	ready   map[string]bool // namespaces of which the server has said that the ranks wait; "": it named none
 	lost    bool            // the connection to the server
 	changed chan struct{}   // closed and replaced at each event
+	faults  chan string     // for the log of the system, at most maxFaults wait; nil: none are written
+	writing sync.WaitGroup  // for the goroutine that writes them
 }
 
 func newLink(spec ServerSpec) link {
@@ -86,7 +89,16 @@ func (l *link) connect(ctx context.Context, to Found) error {
 	if err == nil && m.Proc != nil {
 		l.self = m.Proc.Nspace
 	}
+	if err == nil {
+		err = l.checkLog()
+	}
 	return err
+}
+
+// finish leaves the server and waits for the end of sdm-pmix.
+func (l *link) finish(ctx context.Context) {
+	l.helper.End(ctx)
+	l.writing.Wait()
 }
 
 // adopt notes that a namespace belongs to the session.
@@ -237,23 +249,6 @@ func (l *link) announce(event Code, nspace string) {
 	l.write(ctx, text)
 }
 
-// checkLog returns a *Refusal if the server is to write to the log of the system and cannot.
-func (l *link) checkLog() error {
-	if l.Log && !AbilitiesOf(l.server.Version).Log {
-		return &Refusal{"--pmix-log (PMIx_Log)", l.server.Version, "it fails, and the server complains in the output of the job"}
-	}
-	return nil
-}
-
-// write writes a line to the log of the system, if that was asked for.
-func (l *link) write(ctx context.Context, text string) error {
-	if !l.Log {
-		return nil
-	}
-	_, err := l.helper.Call(ctx, Request{Call: CallLog, Info: []Info{String(LogSyslog, text)}})
-	return err
-}
-
 // leaver is the goroutine that leaves a server.
 type leaver struct {
 	once  sync.Once // closes stop
@@ -281,12 +276,14 @@ func (l *link) leave(nspace string, stop <-chan struct{}) {
 			over = true
 		}
 	}
-	if _, ended := l.exit(nspace); !ended && !l.isLost() {
+	if code, ended := l.exit(nspace); ended {
+		l.write(context.Background(), endOf(nspace, code)) // the call has a limit
+	} else if !l.isLost() {
 		l.announce(DebuggerDetached, nspace)
 	}
 	ctx, cancel := context.WithTimeout(context.Background(), leaveWait)
 	defer cancel()
-	l.helper.End(ctx)
+	l.finish(ctx)
 }
 
 // leaveWait bounds the time to leave a server.

@@ -43,11 +43,11 @@ func (v Version) Reaches(s Version) error {
 // Abilities says what a server does as documented. It is known by version, because servers claim
 // more: both PRRTE 3.0.8 and 5.0.0rc1 list all of it.
 type Abilities struct {
-	StopOnExec bool // of several ranks; else spawns hang and ranks die
-	Cospawn    bool // of the daemons with the application
-	Allocation bool // PMIX_ALLOC_* of a spawn
-	Unset      bool // PMIX_UNSET_ENVAR of a variable that the server has itself
-	Log        bool // PMIx_Log
+	StopOnExec  bool // of several ranks; else spawns hang and ranks die
+	Cospawn     bool // of the daemons with the application
+	Allocation  bool // PMIX_ALLOC_* of a spawn
+	Environment bool // directives for a variable that the server has itself
+	Log         bool // PMIx_Log
 	// InputElsewhere is the standard input of the first process of a job if that is not on the
 	// server's own host.
 	InputElsewhere bool
@@ -59,7 +59,7 @@ var abilities = []struct {
 	from Version
 	Abilities
 }{
-	{Version{Major: 7}, Abilities{StopOnExec: true, Unset: true, Log: true, InputElsewhere: true}},
+	{Version{Major: 7}, Abilities{StopOnExec: true, Environment: true, Log: true, InputElsewhere: true}},
 	{Version{}, Abilities{}},
 }
 

@@ -7,6 +7,8 @@ import (
 	"slices"
 	"strings"
 	"testing"
+
+	"sdm/launch/launchtest"
 )
 
 // spy is a library that records the name of each program that loads it.
@@ -92,6 +94,64 @@ func TestEnvironmentIsChangedInOrder(t *testing.T) {
 			check(t, s.slotRun(2, args...))
 		})
 	}
+}
+
+// directives change the environment of ranks by all five operations, in an order that matters. None
+// joins texts by different separators to a value that is not known, which PMIx cannot express.
+var directives = []string{
+	"--env-add", "A=first", "--env-add", "A=not me",
+	"--env-append", "B=2", "--env-prepend", "B=1", "--env-append", "B=3",
+	"--env", "C=gone", "--env-unset", "C", "--env-append", "C[,]=4", "--env-append", "C[,]=5",
+	"--env", "D=set", "--env-add", "D=not me", "--env-prepend", "D[;]=front",
+	"--env", "E=gone", "--env-unset", "E", "--env-unset", "OF_THE_SERVER",
+	"--env-prepend", "PATH=/in/front",
+}
+
+// ofTheServer is a variable that starters and PMIx servers have themselves.
+const ofTheServer = "OF_THE_SERVER=1"
+
+// showDirected are the commands that show what directives have done, and directed what they show.
+var (
+	showDirected = []string{
+		"-b", "-e", `print (char *)getenv("A")`, "-e", `print (char *)getenv("B")`, "-e", `print (char *)getenv("C")`,
+		"-e", `print (char *)getenv("D")`, "-e", `print (long)getenv("E")`, "-e", `print (long)getenv("OF_THE_SERVER")`,
+		"-e", `print (int)strncmp((char *)getenv("PATH"), "/in/front:/", 11)`, "-e", "kill",
+	}
+	directed = []string{`"first"`, `"1:2:3"`, `"4,5"`, `"front;set"`, `getenv("E") = 0`, `getenv("OF_THE_SERVER") = 0`, `11) = 0`}
+)
+
+// TestDirectivesOfAllLaunchers gives the same directives to the ranks of each launcher of one host
+// that takes them: what comes out is the same. TestSlurm has the ranks of srun.
+func TestDirectivesOfAllLaunchers(t *testing.T) {
+	t.Parallel()
+	line := slices.Concat(showDirected, directives)
+	t.Run("local", func(t *testing.T) {
+		t.Parallel()
+		s := newScene(t)
+		s.env = append(s.env, ofTheServer)
+		front := s.start("sdm", slices.Concat([]string{"run", "-n", "2"}, line, []string{program("work")})...)
+		front.status(patience)
+		front.says(directed...)
+	})
+	for _, m := range starters {
+		t.Run(m.name, func(t *testing.T) {
+			t.Parallel()
+			s := newScene(t)
+			s.env = append(s.env, ofTheServer)
+			front := s.slotRun(2, slices.Concat(line, []string{"--", m.command, "-n", "2", m.program("ring")})...)
+			front.status(patience)
+			front.says(directed...)
+		})
+	}
+	eachPRRTE(t, func(s *scene, r *launchtest.Root) {
+		s.env = append(s.env, ofTheServer)
+		// Those of the job come before those of a program.
+		front := s.pmixRun(r, "1", slices.Concat([]string{"-b", "-e", `print (char *)getenv("J")`, "--env", "J=job"}, line,
+			[]string{openMPI.program("ring"), ":", "-n", "1", "--env-append", "J=program"}, directives, []string{openMPI.program("ring")})...)
+		front.status(patience)
+		front.says(directed...)
+		front.says(`"job"`, `"job:program"`)
+	})
 }
 
 // TestProgramsWithFlagsOfTheirOwn has several programs in one job. Flags before -n apply to all of

@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
+	"slices"
 	"strconv"
 	"strings"
 	"syscall"
@@ -89,6 +90,14 @@ func TestSlurm(t *testing.T) {
 		t.Run("its own starter in an allocation, "+m.name, func(t *testing.T) { ownStarter(t, s.sub(t), cluster, m) })
 	}
 	t.Run("as HPE Cray EX sets it up", func(t *testing.T) { craySrun(t, s.sub(t), cluster) })
+	t.Run("directives for the environment", func(t *testing.T) {
+		s := s.sub(t)
+		s.env = append(s.env, ofTheServer)
+		front := s.on(cluster.Hosts, 0, "sdm", slices.Concat([]string{"run", "--launcher", "slot"}, showDirected, directives, []string{"--", "srun", "-n2", "-N2", "--mpi=none", program("work")})...)
+		front.status(patience)
+		front.says(directed...)
+	})
+	t.Run("ranks with a /tmp of their own", func(t *testing.T) { ownTmp(t, s.sub(t), cluster) })
 	t.Run("a job of components", func(t *testing.T) { heterogeneous(t, s.sub(t), cluster) })
 	t.Run("a task prolog fails", func(t *testing.T) { badProlog(t, s.sub(t), cluster) })
 	t.Run("full interconnect, sattach of no use", func(t *testing.T) { hardSlurm(t, s.sub(t), cluster) })
@@ -203,12 +212,13 @@ func (s *scene) completes(cluster *launchtest.Slurm, job string) {
 func attachByNumber(t *testing.T, s *scene, cluster *launchtest.Slurm) {
 	end := filepath.Join(s.dir, "end")
 	job := s.on(cluster.Hosts, 0, "srun", "-n4", "-N2", "--mpi=none", "sh", "-c",
-		fmt.Sprintf("echo job $SLURM_JOB_ID; while [ ! -e %s ]; do sleep 0.1; done; echo done $SLURM_PROCID", end))
+		fmt.Sprintf("echo name ${SLURM_JOB_SLUID:-$SLURM_JOB_ID}; echo job $SLURM_JOB_ID; while [ ! -e %s ]; do sleep 0.1; done; echo done $SLURM_PROCID", end))
+	name := job.after(job.out, "name ") // from Slurm 25.11 on it is no number
 	id := job.after(job.out, "job ")
 	part := &console{process: s.on(cluster.Hosts, 0, "sdm", "attach", "-b", "-r", "1-2", "-e", "ranks", "-e", "detach", "slurm:"+id), size: 2}
 	part.exits(0)
 	part.says("[1-2] detached\n") // and no others, perhaps at different places
-	whole := &console{process: s.on(cluster.Hosts, 0, "sdm", "attach", "-b", "-e", "info threads", "slurm:"+id+".0"), size: 4}
+	whole := &console{process: s.on(cluster.Hosts, 0, "sdm", "attach", "-b", "-e", "info threads", "slurm:"+name+".0"), size: 4}
 	whole.exits(0)
 	whole.folded("attached, ", "")
 	absent := s.on(cluster.Hosts, 0, "sdm", "attach", "-b", "-e", "ranks", "slurm:"+id+".7")

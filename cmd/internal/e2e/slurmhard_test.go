@@ -102,6 +102,18 @@ func hardSlurm(t *testing.T, s *scene, cluster *launchtest.Slurm) {
 	end()
 }
 
+// ownTmp attaches to ranks whose /tmp is their own, and their program in it, as job_container/tmpfs
+// and namespace/tmpfs set it up: a server beside them does not see it at its path.
+func ownTmp(t *testing.T, s *scene, cluster *launchtest.Slurm) {
+	job := s.on(cluster.Hosts, 0, "srun", "-n2", "-N2", "--mpi=none", "unshare", "-m", "sh", "-c",
+		"exec 3<$0 && mount -t tmpfs own /tmp && cat <&3 >/tmp/own-spin && chmod 700 /tmp/own-spin && echo job $SLURM_JOB_ID && exec /tmp/own-spin", program("spin"))
+	id := job.after(job.out, "job ")
+	front := &console{process: s.on(cluster.Hosts, 0, "sdm", "attach", "-b", "--stage", "/tmp", "-e", "print turns >= 0", "-e", "print stop = 1", "-e", "continue", "slurm:"+id), size: 2}
+	front.exits(0)
+	front.folded("turns >= 0 = 1", "")
+	job.exits(0)
+}
+
 // heterogeneous has a job of two components: its ranks are counted through, but each component has
 // nodes of its own, and sattach knows only those of the first.
 func heterogeneous(t *testing.T, s *scene, cluster *launchtest.Slurm) {
