@@ -64,6 +64,10 @@ func TestExamine(t *testing.T) {
 			"sdm-server ok sdm-server 1.2", "gdb ok version 13.1", "gdb's Python ok 3.11", "hold a program ok was started",
 			"Slurm ok slurm 22.05.8; Slurmctld(primary) at n0 is UP; inside job 7", "PMIx ok libpmix.so.2.6",
 		}},
+		{"starters of others", func(f fake, m *Machine) {
+			f.script("torchrun", "exit 0")
+			f.script("horovodrun", "exit 0")
+		}, []string{"torchrun ok in the slots of the workers", "horovodrun ok was never run with it"}},
 		{"an old gdb without Python", func(f fake, m *Machine) {
 			f.script("gdb", `case "$*" in *--version*) echo "GNU gdb (GDB) Red Hat 8.2";; *) echo "Python scripting is not supported"; exit 1;; esac`)
 		}, []string{"gdb bad version 8.2 → sdm needs gdb 9 or later"}},

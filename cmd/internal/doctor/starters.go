@@ -10,7 +10,10 @@ import (
 )
 
 // names are the starters to look for.
-var names = []string{"mpirun", "mpiexec", "mpirun.openmpi", "mpiexec.mpich", "mpiexec.hydra", "prterun", "srun", "torchrun"}
+var names = []string{"mpirun", "mpiexec", "mpirun.openmpi", "mpiexec.mpich", "mpiexec.hydra", "prterun", "srun", "torchrun", "aprun", "horovodrun", "jsrun", "mpirun_rsh"}
+
+// untried are starters with which sdm was never run. It knows the variables that they give to ranks.
+var untried = []string{"horovodrun", "jsrun", "mpirun_rsh"}
 
 // starters finds the starters and tells how sdm takes control of their jobs.
 func (m Machine) starters(context.Context) []Finding {
@@ -49,6 +52,8 @@ func (m Machine) starter(name, path, real string) Finding {
 	switch {
 	case name == "torchrun":
 		f.Found += "; sdm starts its servers in the slots of the workers"
+	case slices.Contains(untried, name):
+		f.Found += "; sdm was never run with it, and knows only the variables of its ranks (sdm attach PID)"
 	case symbols == nil:
 		f.Found += "; a script, or unreadable: what it calls decides"
 	case !slices.Contains(symbols, "MPIR_Breakpoint") || !slices.Contains(symbols, "MPIR_proctable"):
