@@ -77,13 +77,20 @@ func (d *Direct) check() error {
 	v := d.server.Version
 	d.spec.Apps = slices.Clone(d.spec.Apps)
 	for i, a := range d.spec.Apps {
-		if AbilitiesOf(v).Environment {
-			break
+		first := i == 0 && len(d.spec.Apps) > 1 // its directives would apply to all programs
+		if AbilitiesOf(v).Environment && !first {
+			continue
 		}
-		var err error
-		if d.spec.Apps[i], err = a.byShell(v); err != nil {
+		b, err := a.byShell(v)
+		switch {
+		case err != nil:
 			return err
+		case d.spec.Stop == OnExec && len(b.Argv) != len(a.Argv):
+			return &Refusal{"stop on exec (" + string(StopOnExec) + ") of the first program, whose environment a shell changes,", v, "give it --env NAME=VALUE only"}
+		case first:
+			b = b.setByRequest()
 		}
+		d.spec.Apps[i] = b
 	}
 	return d.spec.Check(d.spec.Stop, v)
 }

@@ -186,3 +186,20 @@ func (a App) byShell(v Version) (App, error) {
 	}
 	return a, nil
 }
+
+// setByRequest returns the program with the variables that are set in its own environment, in place
+// of directives. PRRTE stores the directives of the first program of a request with those of the
+// job.
+func (a App) setByRequest() App {
+	env := slices.Clone(a.Env)
+	kept := make([]Info, 0, len(a.Info))
+	for _, one := range a.Info {
+		if one.Key == SetEnvar && one.Envar != nil {
+			env = append(env, one.Envar.Name+"="+one.Envar.Value)
+		} else {
+			kept = append(kept, one)
+		}
+	}
+	a.Env, a.Info = env, kept
+	return a
+}

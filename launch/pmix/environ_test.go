@@ -113,3 +113,10 @@ func TestByShell(t *testing.T) {
 		}
 	}
 }
+
+func TestSetByRequest(t *testing.T) {
+	a := App{Env: []string{"X=1"}, Info: []Info{OfEnvar(SetEnvar, Envar{"A", "b=c", ":"}), String(UnsetEnvar, "B")}}.setByRequest()
+	if !slices.Equal(a.Env, []string{"X=1", "A=b=c"}) || len(a.Info) != 1 || a.Info[0].Key != UnsetEnvar {
+		t.Errorf("%+v", a)
+	}
+}

@@ -145,12 +145,14 @@ func TestDirectivesOfAllLaunchers(t *testing.T) {
 	}
 	eachPRRTE(t, func(s *scene, r *launchtest.Root) {
 		s.env = append(s.env, ofTheServer)
-		// Those of the job come before those of a program.
-		front := s.pmixRun(r, "1", slices.Concat([]string{"-b", "-e", `print (char *)getenv("J")`, "--env", "J=job"}, line,
-			[]string{openMPI.program("ring"), ":", "-n", "1", "--env-append", "J=program"}, directives, []string{openMPI.program("ring")})...)
+		// Those of the job come before those of a program, which are for that program alone.
+		run := slices.Concat([]string{"-c", withPRRTE, "sh", "sdm", "run", "--launcher", "pmix", "--map-by", "slot:oversubscribe", "--bind-to", "none",
+			"-e", `print (char *)getenv("J")`, "-e", `print (char *)getenv("K")`}, line, []string{"--env", "J=job", "-n", "1", "--env", "K=own", openMPI.program("ring"), ":",
+			"-n", "1", "--env-append", "J=program", openMPI.program("ring")})
+		front := s.inRoot(r, "sh", run...)
 		front.status(patience)
 		front.says(directed...)
-		front.says(`"job"`, `"job:program"`)
+		front.says(`"job"`, `"job:program"`, `"own"`, `[1] (char *)getenv("K") = 0x0`)
 	})
 }
 
