@@ -22,7 +22,7 @@ var renamed = []struct{ document, libpmix, in string }{
 	{"PMIX_LAUNCHER_DIRECTIVE", "PMIX_LAUNCH_DIRECTIVES", "directives for a spawned starter"},
 	{"PMIX_EVENT_JOB_LEVEL", "PMIX_EVENT_PROC_TERMINATED", "no name for all: each is asked for"},
 	{"PMIX_EVENT_ENVIRO_LEVEL", "PMIX_EVENT_NODE_DOWN", "no name for all: each is asked for"},
-	{"PMIx_tool_connect_to_server", "PMIx_tool_attach_to_server", "another server, later than PMIx_tool_init"},
+	{"PMIx_tool_connect_to_server", "PMIx_tool_set_server", "another server, later than PMIx_tool_init"},
 }
 
 // TestDocumentedNames checks the table of names in docs/launching.md, and that the names of libpmix
