@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
+	"slices"
 	"strconv"
 	"strings"
 
@@ -120,7 +121,11 @@ func (w *waits) add(x *mpi.Wait, world *mpi.Communicator) {
 	}
 	key := ""
 	if x.Class == mpi.Together {
-		if key = w.comm(comm); key != "" {
+		owned := strings.HasPrefix(x.Function, "Win_") || strings.HasPrefix(x.Function, "File_")
+		if comm == nil || comm.Context != "" || owned { // windows of the same members are taken for one
+			key = w.comm(comm)
+		}
+		if key != "" {
 			w.Calls = append(w.Calls, together(name, key, x))
 			return
 		}
@@ -165,7 +170,10 @@ func needOf(x *mpi.Wait) wait.Need {
 }
 
 func (w *waits) message(function string, x *mpi.Wait, m *mpi.Message) wait.Message {
-	e := wait.Edge{Function: function, Comm: w.comm(m.Comm), Send: m.Send, Need: needOf(x), Tag: m.Tag}
+	e := wait.Edge{Function: function, Send: m.Send, Need: needOf(x), Tag: m.Tag}
+	if m.Comm != nil && m.Comm.Context != "" {
+		e.Comm = w.comm(m.Comm)
+	}
 	switch m.Tag {
 	case mpi.AnyTag:
 		e.Tag = wait.Any
@@ -181,7 +189,7 @@ func (w *waits) message(function string, x *mpi.Wait, m *mpi.Message) wait.Messa
 
 // comm adds a communicator and returns its key; "": it is not known.
 func (w *waits) comm(c *mpi.Communicator) string {
-	if c == nil || c.Err != nil || c.Context == "" {
+	if c == nil || c.Err != nil {
 		return ""
 	}
 	key := c.Context + "." + digest.Text(digest.OfText(c.Key()))
@@ -204,11 +212,12 @@ func setOf(world []int) rank.Set {
 func framesText(frames []stack.Frame, function string, inMPI bool) string {
 	end := len(frames)
 	if inMPI {
-		for i, f := range frames {
-			if strings.TrimPrefix(f.Func, "P") == "MPI_"+function {
-				end = i
-				break
-			}
+		is := func(f stack.Frame) bool { return strings.TrimPrefix(f.Func, "P") == "MPI_"+function }
+		if !slices.ContainsFunc(frames, is) { // it has jumped on
+			is = func(f stack.Frame) bool { return strings.HasPrefix(filepath.Base(f.From), "libmpi") }
+		}
+		if i := slices.IndexFunc(frames, is); i >= 0 {
+			end = i
 		}
 	}
 	var names []string

@@ -1,7 +1,6 @@
 package verdict
 
 import (
-	"fmt"
 	"slices"
 	"strconv"
 	"strings"
@@ -30,29 +29,41 @@ func (x *group) compare() {
 	if early && !x.absent.IsEmpty() {
 		return
 	}
+	for _, name := range names { // what differs in equal functions is nearer to the error
+		if x.mismatch = x.arguments(name); x.mismatch != "" {
+			return
+		}
+	}
 	if len(names) > 1 {
 		var parts []string
 		for _, name := range names {
 			parts = append(parts, name+" by "+Ranks(x.those(func(c *wait.Call) bool { return c.Function == name })))
 		}
 		x.mismatch = strings.Join(parts, ", ")
-		return
 	}
+}
+
+// arguments tells what differs in the calls of a function that all members must give alike; "": nothing.
+func (x *group) arguments(function string) string {
 	for _, field := range []struct {
-		what string
-		of   func(c *wait.Call) string
+		what, unit string
+		of         func(c *wait.Call) string
 	}{
-		{"root", func(c *wait.Call) string { return number(c.Root) }},
-		{"operation", func(c *wait.Call) string { return c.Op }},
-		{"size", func(c *wait.Call) string { return number(c.Bytes) }},
+		{"roots", "", func(c *wait.Call) string { return number(c.Root) }},
+		{"operations", "", func(c *wait.Call) string { return c.Op }},
+		{"sizes", " (bytes)", func(c *wait.Call) string { return number(c.Bytes) }},
 	} {
-		if text := x.differ(field.of); text != "" && x.mismatch == "" {
-			x.mismatch = fmt.Sprintf("%ss of %s: %s", field.what, names[0], text)
-			if field.what == "size" {
-				x.mismatch += " (bytes)"
+		text := x.differ(func(c *wait.Call) string {
+			if c.Function != function {
+				return ""
 			}
+			return field.of(c)
+		})
+		if text != "" {
+			return field.what + " of " + function + ": " + text + field.unit
 		}
 	}
+	return ""
 }
 
 func number(n int) string {

@@ -135,6 +135,8 @@ func TestRules(t *testing.T) {
 			"certain: calls that do not fit on w: MPI_Allreduce by 0-1, MPI_Barrier by 2; behind them 3 waits"},
 		{"roots", jobOf(4).in("0-2", "MPI_Bcast", "w", root(0)).in("3", "MPI_Bcast", "w", root(3)),
 			"certain: calls that do not fit on MPI_COMM_WORLD: roots of MPI_Bcast: 0 by 0-2, 3 by 3"},
+		{"roots, and one is ahead", jobOf(5).in("0-1,3", "MPI_Bcast", "w", root(0)).in("2", "MPI_Bcast", "w", root(2)).in("4", "MPI_Barrier", "w"),
+			"certain: calls that do not fit on MPI_COMM_WORLD: roots of MPI_Bcast: 0 by 0-1,3, 2 by 2"},
 		{"sizes", jobOf(4).in("0-2", "MPI_Allreduce", "w", size(8)).in("3", "MPI_Allreduce", "w", size(16)),
 			"certain: calls that do not fit on MPI_COMM_WORLD: sizes of MPI_Allreduce: 8 by 0-2, 16 by 3 (bytes)"},
 		{"operations", jobOf(4).in("0-2", "MPI_Allreduce", "w", op("MPI_SUM")).in("3", "MPI_Allreduce", "w", op("MPI_MAX")),
