@@ -7,6 +7,7 @@ import (
 	"errors"
 	"io/fs"
 	"log/slog"
+	"runtime/debug"
 	"slices"
 	"strconv"
 	"strings"
@@ -64,15 +65,34 @@ const mostQueued = 1024
 func New(sink backend.Sink, log *slog.Logger, debugFiles string) *Backend {
 	b := &Backend{sink: sink, log: log, queue: make(chan func(), mostQueued), cache: newCache(), ranks: map[rank.ID]*watched{}}
 	b.cache.debugFiles = debugFiles
-	b.wg.Go(func() {
-		for job := range b.queue {
-			job()
-		}
-		for _, w := range b.ranks {
-			w.leave()
-		}
-	})
+	b.wg.Go(b.run)
 	return b
+}
+
+// idleAfter is the time after the last request in which memory is given back. It is longer than the
+// time between samples by default.
+const idleAfter = 1500 * time.Millisecond
+
+// run carries out the requests until Close. A sample takes five times the memory that is needed between
+// samples, and the host belongs to the job.
+func (b *Backend) run() {
+	var idle <-chan time.Time
+	for {
+		select {
+		case job, more := <-b.queue:
+			if !more {
+				for _, w := range b.ranks {
+					w.leave()
+				}
+				return
+			}
+			job()
+			idle = time.After(idleAfter)
+		case <-idle:
+			idle = nil
+			debug.FreeOSMemory()
+		}
+	}
 }
 
 var _ backend.Backend = (*Backend)(nil)
