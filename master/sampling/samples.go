@@ -186,9 +186,7 @@ func (s *samples) enter(answers []session.Event, wait time.Duration) {
 			if e.Group.Kind == protocol.KindMissing { // the user knows the whole wait
 				e.Group.Body = inWait(e.Group.Body, wait, s.wait)
 			}
-			if s.taken == 0 || !e.Group.HasFault(protocol.FaultState) { // an event has told that it has ended
-				s.silent = append(s.silent, e)
-			}
+			s.silent = append(s.silent, e)
 		}
 	}
 	before := s.count(ranks)
