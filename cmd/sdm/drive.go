@@ -141,6 +141,12 @@ func (a *app) converse(l *lifetime, p *plan, j *job.Job) (console.Status, error)
 		}
 	}
 	t, o := p.terminal, &p.console
+	if fed.IsEmpty() && t.input != nil { // it is for others, and reading a pipe may have no end
+		if t.input != a.stdin {
+			t.input.Close()
+		}
+		t.input = nil
+	}
 	if !t.interactive {
 		a.out.onBroken(func(err error) {
 			a.cannotWrite(err)

@@ -2,7 +2,10 @@
 
 package console
 
-import "io"
+import (
+	"io"
+	"time"
+)
 
 // feeder reads Input in its own goroutine, one piece on each request, so that it reads no more than
 // the ranks take. newFeeder starts the goroutine, which ends with the input, or in close.
@@ -55,8 +58,15 @@ func (f *feeder) want() {
 	}
 }
 
+// endWait is how long a pending Read may take to end when the input is closed. That of a pipe of
+// another user, which cannot be opened without blocking, lasts until the process ends.
+const endWait = time.Second
+
 func (f *feeder) close() {
 	f.input.Close()
 	close(f.more)
-	<-f.done
+	select {
+	case <-f.done:
+	case <-time.After(endWait):
+	}
 }
