@@ -274,7 +274,7 @@ func (b *Backend) unread(id protocol.RequestID, r rank.ID, err error) {
 	case errors.Is(err, fs.ErrPermission):
 		f.Message, f.Hint = forbidden(b.ranks[r].pid)
 	}
-	state := wait.NotKnown
+	state := wait.Unread
 	if errors.Is(err, errNoMemory) {
 		state = wait.Dead
 	}

@@ -70,11 +70,21 @@ func (p *process) waitsOf(shot *snapshot.Process, held *hold.Process, threads []
 	if calls > 1 {
 		w.Doing.Calls = calls
 	}
+	if calls == 0 && p.wasNotRead(shot) {
+		w.Doing = wait.Doing{State: wait.Unread}
+	}
 	w.stamp = hash.Sum()
 	if calls > 0 && !w.numbered {
 		w.arrivals = p.arrivals()
 	}
 	return w
+}
+
+// wasNotRead reports whether a process runs, and some thread of it could not be stopped: it may be in
+// any call.
+func (p *process) wasNotRead(shot *snapshot.Process) bool {
+	return (p.state == wait.Running || p.state == wait.Sleeping || p.state == wait.NotKnown) &&
+		slices.ContainsFunc(shot.Threads, func(t snapshot.Thread) bool { return t.Why != "" })
 }
 
 // mostShared bounds the mappings of shared memory that are looked at.

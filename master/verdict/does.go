@@ -27,6 +27,8 @@ func (s *solver) doesBy(r rank.ID, d *wait.Doing) string {
 		return "has ended"
 	case wait.Silent:
 		return "did not answer"
+	case wait.Unread:
+		return "could not be read"
 	case wait.Disk:
 		return "waits for a device" + at
 	}
@@ -84,7 +86,7 @@ func verbs(ranks rank.Set, does string) string {
 		verb = "have"
 	case "was":
 		verb = "were"
-	case "did":
+	case "did", "could":
 	default:
 		verb = strings.TrimSuffix(verb, "s")
 	}

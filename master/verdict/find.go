@@ -170,7 +170,7 @@ func (s *solver) cause(c *cause) Finding {
 		causes = causes.Union(ranks)
 		does = append(does, clause{ids[0], verbs(ranks, text)})
 	}
-	f := Finding{Kind: Cause, Ranks: named.Union(causes), Certain: s.settled(named.Minus(causes))}
+	f := Finding{Kind: Cause, Ranks: named.Union(causes), Certain: s.settled(named.Minus(causes)) && !causes.Intersects(s.unsure.Intersect(s.fixed))}
 	if causes.Intersects(s.g.Moved()) { // what they do may be done again and again, for those who wait
 		f.Certain = f.Certain && s.quiet(named.Minus(causes))
 	}

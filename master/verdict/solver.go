@@ -70,8 +70,10 @@ func newSolver(g *wait.Graph, samples int) *solver {
 			s.doing[r] = int32(i)
 		}
 		switch d.State {
-		case wait.Stopped, wait.Traced, wait.Dead, wait.Disk, wait.Silent:
+		case wait.Stopped, wait.Traced, wait.Dead, wait.Disk:
 			s.fixed = s.fixed.Union(d.Ranks)
+		case wait.Silent, wait.Unread: // it may be in any call
+			s.fixed, s.unsure = s.fixed.Union(d.Ranks), s.unsure.Union(d.Ranks)
 		}
 		if d.Calls > 0 {
 			s.unsure = s.unsure.Union(d.Ranks)

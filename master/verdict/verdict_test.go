@@ -115,6 +115,8 @@ func TestRules(t *testing.T) {
 			"certain: 0-1 wait in MPI_Barrier on MPI_COMM_WORLD for 2; 2 is stopped by a signal in f (x.c:1)"},
 		{"absent, dead", jobOf(3).in("0-1", "MPI_Barrier", "w").does("2", wait.Dead),
 			"certain: 0-1 wait in MPI_Barrier on MPI_COMM_WORLD for 2; 2 has ended"},
+		{"absent, or perhaps not", jobOf(4).in("0-1", "MPI_Barrier", "w").does("2", wait.Unread).does("3", wait.Silent),
+			"so far: 0-1 wait in MPI_Barrier on MPI_COMM_WORLD for 2-3; 2 could not be read, 3 did not answer"},
 		{"absent, several", jobOf(6).in("0-1", "MPI_Barrier", "w").does("2-3", wait.Running, "f x.c:1").does("4", wait.Disk, "write from libc.so.6", "save x.c:9"),
 			"certain: 0-1 wait in MPI_Barrier on MPI_COMM_WORLD for 2-5; 2-3 compute in f (x.c:1), 4 waits for a device in save (x.c:9), 5 was not looked at"},
 		{"followed", jobOf(6).in("0-2,4", "MPI_Barrier", "w").waits("3", receive(5, 99)).does("5", wait.Running, "f x.c:1"),

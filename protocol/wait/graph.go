@@ -101,11 +101,12 @@ const (
 	Traced         // by a debugger
 	Dead           // has ended
 	Silent         // did not answer, or is lost
+	Unread         // what it does could not be read
 	states
 )
 
 // stateNames are the states in texts and JSON.
-var stateNames = [states]string{"unknown", "running", "sleeping", "disk", "stopped", "traced", "dead", "silent"}
+var stateNames = [states]string{"unknown", "running", "sleeping", "disk", "stopped", "traced", "dead", "silent", "unread"}
 
 func (s State) String() string { return stateNames[min(s, states-1)] }
 
