@@ -83,13 +83,13 @@ func (x *pythonOf) copy(held *hold.Process) {
 	}
 }
 
-// name reads the names of the frames. It returns false if the snapshot is torn.
+// name reads the names of the frames. It returns false if the snapshot is inconsistent.
 func (x *pythonOf) name(held *hold.Process) bool {
 	if x == nil || x.shot == nil {
 		return true
 	}
 	x.in.Name(pythonMemory{memoryOf(held)}, x.shot)
-	return x.shot.Torn == ""
+	return x.shot.Inconsistent == ""
 }
 
 // pythonMemory implements python.Memory.

@@ -35,7 +35,7 @@ func whyForbidden(owner, user int, scope string) string {
 	case user != 0 && owner != user:
 		return "it is another user's, or changes its user: that needs root"
 	case scope == "3":
-		return "/proc/sys/kernel/yama/ptrace_scope is 3: nobody may until this machine is started again without"
+		return "/proc/sys/kernel/yama/ptrace_scope is 3: tracing is disabled until this machine is started again without"
 	case scope == "2" || scope == "1" && user != 0:
 		return "/proc/sys/kernel/yama/ptrace_scope is " + scope + ": ask the administrator to set it to 0"
 	}

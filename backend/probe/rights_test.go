@@ -18,7 +18,7 @@ func TestWhyForbidden(t *testing.T) {
 		{1000, 1000, "1", "ptrace_scope is 1: ask"},
 		{1000, 1000, "2", "ptrace_scope is 2: ask"},
 		{1000, 0, "2", "ptrace_scope is 2: ask"},
-		{1000, 0, "3", "nobody may"},
+		{1000, 0, "3", "tracing is disabled"},
 		{1000, 1000, "0", "protects itself"},
 		{1000, 0, "1", "CAP_SYS_PTRACE"},
 		{1000, 1000, "", "protects itself"},

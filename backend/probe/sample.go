@@ -56,8 +56,8 @@ func (c *cache) take(pids []int, v view) []sample {
 	return out
 }
 
-// takeOnce takes the processes with the numbers in which. It returns those that are torn.
-func (c *cache) takeOnce(pids, which []int, out []sample, v view) (torn []int) {
+// takeOnce takes the processes with the numbers in which. It returns those whose parts do not fit together.
+func (c *cache) takeOnce(pids, which []int, out []sample, v view) (unfit []int) {
 	var known []*process
 	var index, live []int
 	for _, i := range which {
@@ -76,11 +76,11 @@ func (c *cache) takeOnce(pids, which []int, out []sample, v view) (torn []int) {
 		c.cost.threads += len(held[i].Threads)
 		c.cost.held = max(c.cost.held, held[i].Held)
 		if !known[i].python.name(&held[i]) {
-			torn = append(torn, index[i])
+			unfit = append(unfit, index[i])
 		}
 		out[index[i]] = c.sample(known[i], &held[i], v)
 	}
-	return torn
+	return unfit
 }
 
 // sample returns the stacks of a process that was held. If its mappings have changed since they were

@@ -14,6 +14,6 @@ func TestWaits(t *testing.T) {
 		t.Errorf("%s, want %s", got, want)
 	}
 	if newMPI(&Config{Size: 8}) != nil {
-		t.Error("ranks wait, and nobody has said so")
+		t.Error("ranks wait without a statement")
 	}
 }

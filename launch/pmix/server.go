@@ -244,7 +244,7 @@ func (l *link) announce(event Code, nspace string) {
 		text = "sdm: the debugger has left job " + nspace
 	}
 	ctx := context.Background() // the calls have limits
-	// Errors are ignored: nobody may have asked, and the session does not depend on it.
+	// Errors are ignored: the message is for others, and the session does not depend on it.
 	l.helper.Call(ctx, Request{Call: CallNotify, Event: event, Info: []Info{OfProc(AffectedProc, All(nspace)), String(EventText, text)}})
 	l.write(ctx, text)
 }

@@ -7,7 +7,7 @@ import (
 	"sdm/protocol/wait"
 )
 
-// does says what a rank does that waits for nobody, with the verb of one: "sleeps in relax
+// does says what a rank does that does not wait for another rank, with the verb of one: "sleeps in relax
 // (hang.c:20)".
 func (s *solver) does(r rank.ID) string {
 	if int(r) >= len(s.doing) || s.doing[r] < 0 {
@@ -67,7 +67,7 @@ func (s *solver) waitsOpenly(r rank.ID) string {
 			if x.mismatch != "" {
 				return "is in a call on " + commName(x.comm) + " that does not fit"
 			}
-			return "is in " + strings.Join(x.names(), " and ") + " on " + commName(x.comm) + ", where nobody is absent"
+			return "is in " + strings.Join(x.names(), " and ") + " on " + commName(x.comm) + ", which all members have entered"
 		}
 	}
 	return "is in MPI, where its message is under way"

@@ -110,7 +110,7 @@ type cause struct {
 	does     map[string][]rank.ID
 }
 
-// causes returns the ranks that are waited for and wait for nobody, and what they do.
+// causes returns the ranks that are waited for and do not wait, and what they do.
 func (s *solver) causes() (found []Finding) {
 	var order []string
 	all := map[string]*cause{}

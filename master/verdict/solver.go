@@ -17,7 +17,7 @@ type solver struct {
 	doing   []int32 // of each rank, index of its row; -1: it is not in the graph
 	groups  []group
 	blocked rank.Set // that wait in MPI
-	fixed   rank.Set // that wait for nobody, whatever call they are in: stopped, dead, ...
+	fixed   rank.Set // that do not wait, whatever call they are in: stopped, dead, ...
 	open    rank.Set // that wait for one of several, or for what is not known
 	unsure  rank.Set // that wait for one of their edges, it is not known which
 

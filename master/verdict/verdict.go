@@ -30,7 +30,7 @@ const (
 	Cycle Kind = iota
 	// Mismatch are different calls, or arguments, in one communicator.
 	Mismatch
-	// Cause is a rank that is waited for and waits for nobody.
+	// Cause is a rank that is waited for and does not wait.
 	Cause
 	// Progress: no rank is stuck.
 	Progress

@@ -147,7 +147,7 @@ func TestRules(t *testing.T) {
 		{"a root may be ahead while others are absent", jobOf(4).in("0", "MPI_Barrier", "w").in("1-2", "MPI_Bcast", "w", root(0)).does("3", wait.Running, "f x.c:1"),
 			"certain: 0 waits in MPI_Barrier and 1-2 wait in MPI_Bcast on MPI_COMM_WORLD for 3; 3 computes in f (x.c:1)"},
 		{"communicators", jobOf(4).in("0,2", "MPI_Barrier", "w").in("1,3", "MPI_Barrier", "odd:1,3"),
-			"certain: 0,2 wait in MPI_Barrier on MPI_COMM_WORLD for 1,3; 1,3 are in MPI_Barrier on odd, where nobody is absent"},
+			"certain: 0,2 wait in MPI_Barrier on MPI_COMM_WORLD for 1,3; 1,3 are in MPI_Barrier on odd, which all members have entered"},
 		{"a communicator and its parent", jobOf(4).in("0-1", "MPI_Barrier", "w").in("2", "MPI_Barrier", "a:1-2").waits("3", receive(2, 7)),
 			"certain: deadlock: 0-1 wait in MPI_Barrier on MPI_COMM_WORLD for 2-3, 2 waits in MPI_Barrier on a for 1, 3 waits for 2 (receive tag 7)"},
 		{"halves that fit", jobOf(2).waits("0", receive(1, 8)).waits("1", send(0, 8)), ""},

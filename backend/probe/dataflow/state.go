@@ -110,7 +110,7 @@ func (a *analysis) load(s *State, at uint64, addr *Value, size int64) *Value {
 		}
 		return a.fresh(s, at, inSlot+2)
 	}
-	// An argument on the stack is as it was if nobody else has its address.
+	// An argument on the stack is as it was if its address was not given away.
 	if slot.Base == nil && slot.Offset >= 0 && !s.overlaps(slot, size) && !a.escaped.has(slot, size) {
 		return half(a.argument(slot.Offset))
 	}

@@ -81,7 +81,7 @@ func (l *layout) parts(all []Piece, head []byte) []Piece {
 
 // Name gives the frames of a snapshot their names and lines, and removes those that the interpreter
 // has for itself. The process may run meanwhile. Frames whose code objects could not be read stay
-// without a name, and Torn says so.
+// without a name, and Inconsistent says so.
 func (in *Interpreter) Name(mem Memory, s *Snapshot) {
 	in.decode(mem, s.fresh)
 	for i := range s.Threads {
@@ -101,8 +101,8 @@ func (in *Interpreter) Name(mem Memory, s *Snapshot) {
 // named returns a frame with the name and line of its code object.
 func (in *Interpreter) named(s *Snapshot, f Frame, x *code) Frame {
 	if x.gone || x.size != 0 && f.at >= x.size {
-		if s.Torn == "" {
-			s.Torn = "the code of a Python frame has gone"
+		if s.Inconsistent == "" {
+			s.Inconsistent = "the code of a Python frame has gone"
 		}
 		return f
 	}

@@ -7,9 +7,9 @@ import "slices"
 // Snapshot is the state of the interpreters of a process at one instant.
 type Snapshot struct {
 	Threads []Thread
-	// Torn says what does not fit together, as when a thread was not held or stood between two
+	// Inconsistent says what does not fit together, as when a thread was not held or stood between two
 	// instructions that belong together; "": all fits. A snapshot of another instant helps.
-	Torn string
+	Inconsistent string
 
 	codes map[uint64]*code // of all frames, by address
 	fresh []*code          // those that are not decoded yet
@@ -44,9 +44,9 @@ func (w *walk) step() bool {
 	return w.steps <= mostSteps
 }
 
-func (w *walk) torn(why string) {
-	if w.snapshot != nil && w.snapshot.Torn == "" {
-		w.snapshot.Torn = why
+func (w *walk) inconsistent(why string) {
+	if w.snapshot != nil && w.snapshot.Inconsistent == "" {
+		w.snapshot.Inconsistent = why
 	}
 }
 
@@ -66,13 +66,13 @@ func (w *walk) threads(do func(interpreter int, addr uint64, state []byte)) {
 			}
 		}
 		if !ok {
-			w.torn("the list of threads cannot be followed")
+			w.inconsistent("the list of threads cannot be followed")
 			return
 		}
 		interp, ok = w.mem.word(interp + l.interp.next)
 	}
 	if !ok {
-		w.torn("the list of interpreters cannot be followed")
+		w.inconsistent("the list of interpreters cannot be followed")
 	}
 }
 
@@ -182,7 +182,7 @@ func (c *chain) follow(at uint64) {
 		}
 		if !c.mem.Read(at, b) {
 			c.thread.Cut = "a Python frame cannot be read"
-			c.torn(c.thread.Cut)
+			c.inconsistent(c.thread.Cut)
 			break
 		}
 		c.add(at, b)

@@ -24,7 +24,7 @@ func TestVersions(t *testing.T) {
 		t.Run(fmt.Sprint("3.", minor), func(t *testing.T) {
 			p := newProcess(minor)
 			s := take(t, p)
-			if len(s.Threads) != 1 || s.Torn != "" || s.Threads[0].Cut != "" || !s.Threads[0].HasLock || s.Threads[0].Pointer != 0x7000 {
+			if len(s.Threads) != 1 || s.Inconsistent != "" || s.Threads[0].Cut != "" || !s.Threads[0].HasLock || s.Threads[0].Pointer != 0x7000 {
 				t.Fatalf("%+v", s)
 			}
 			class, a, b := "C.", fmt.Sprintf("%#x", p.stack[0]), fmt.Sprintf("%#x", p.stack[1])
@@ -135,8 +135,8 @@ func TestTorn(t *testing.T) {
 			plan := in.Plan(p)
 			c.change(p)
 			s := in.Copy(p, plan)
-			if in.Name(p, s); s.Torn != c.want {
-				t.Errorf("%q, want %q", s.Torn, c.want)
+			if in.Name(p, s); s.Inconsistent != c.want {
+				t.Errorf("%q, want %q", s.Inconsistent, c.want)
 			}
 		})
 	}

@@ -182,8 +182,8 @@ func (w *Walker) rises(regs, caller *cfi.Registers, exact bool) bool {
 	return above > sp || exact && above == sp
 }
 
-// row returns what the tables say about a frame; nil: nothing. An address that nobody can have
-// called from is that of a new context if an entry begins there.
+// row returns what the tables say about a frame; nil: nothing. An address from which no code
+// can have called is that of a new context if an entry begins there.
 func (w *Walker) row(f Frame) (row *cfi.Row, bias uint64, name string) {
 	table, bias, name := w.Code.Find(f.Lookup())
 	if table == nil {
