@@ -94,7 +94,7 @@ func parseList(c *Command) *Mistake {
 	first, last := ends[0], ends[1]
 	switch {
 	case len(ends) > 2 || first == "" && last == "":
-		return &Mistake{Text: "list: " + quote(c.Rest) + "is not a range of lines"}
+		return &Mistake{Text: "list: " + quote(c.Rest) + " is not a range of lines"}
 	case first == "":
 		first = "-" // ten lines up to the last
 	case last == "":
