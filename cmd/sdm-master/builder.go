@@ -31,7 +31,7 @@ type builder struct {
 	key   overlay.Secret  // of the session
 	build string
 	job   string            // the resource manager's ID of it; "" outside of one
-	say   func(text string) // writes to standard error
+	say   func(text string) // writes a message to standard error
 
 	door   *overlay.RendezvousListener // nil: servers do not register
 	calls  *callers                    // connections to door
@@ -39,11 +39,11 @@ type builder struct {
 	master *master.Master              // nil: no tree was asked for
 	failed error                       // why the last attempt to build a tree failed; nil: it did not
 
-	come     registration.Registered // registrations so far
-	gathered *protocol.RouteTable    // the complete registration; nil: not complete
-	refused  *registration.Refused   // why the registered servers cannot be used; nil: they can
-	turn     context.CancelFunc
-	turned   sync.WaitGroup
+	registered registration.Registered // registrations so far
+	gathered   *protocol.RouteTable    // the complete registration; nil: not complete
+	refused    *registration.Refused   // why the registered servers cannot be used; nil: they can
+	endRefusal context.CancelFunc      // ends the goroutine; nil: it was not started
+	refusal    sync.WaitGroup          // of the goroutine
 }
 
 // reachWait is the minimum time limit for building a tree over registered servers.
@@ -67,6 +67,7 @@ func (b *builder) listen(addr string) error {
 	return nil
 }
 
+// identity returns how the master presents itself to servers.
 func (b *builder) identity() overlay.Identity {
 	host, _ := os.Hostname()
 	path, _ := os.Executable()
@@ -84,7 +85,7 @@ func (b *builder) open(ctx context.Context, s rpc.Setup, note func(string)) (ses
 	if wait == 0 {
 		wait = b.o.connectWait
 	}
-	report, err := b.raise(ctx, s, wait, note)
+	report, err := b.makeTree(ctx, s, wait, note)
 	b.failed = err
 	if err != nil {
 		return nil, report, err
@@ -101,7 +102,8 @@ func reportOf(table protocol.RouteTable) session.Report {
 	return r
 }
 
-func (b *builder) raise(ctx context.Context, s rpc.Setup, wait time.Duration, note func(string)) (session.Report, error) {
+// makeTree makes the master and builds its tree.
+func (b *builder) makeTree(ctx context.Context, s rpc.Setup, wait time.Duration, note func(string)) (session.Report, error) {
 	table, err := b.routes(ctx, s, wait, note)
 	if err != nil {
 		return reportOf(table), err
@@ -119,7 +121,7 @@ func (b *builder) raise(ctx context.Context, s rpc.Setup, wait time.Duration, no
 	if b.master, err = master.New(cfg); err != nil {
 		return session.Report{}, err
 	}
-	if wait > 0 && b.gathered != nil { // registered servers must not be lost to a short wait
+	if wait > 0 && b.gathered != nil { // a short wait must not lose registered servers
 		wait = max(wait, reachWait)
 	}
 	return b.master.Init(ctx, table, max(wait, 0))
@@ -158,6 +160,7 @@ func (b *builder) inOneLine() bool {
 	return b.own.Size > 1 && b.own.Number == b.own.Size-1
 }
 
+// checkProgram is a master.Config.CheckProgram.
 func (b *builder) checkProgram(program string) error { return checkProgram(program, b.own.Size) }
 
 // end ends the session with its servers and the ranks that they started.
@@ -172,9 +175,9 @@ func (b *builder) end(ctx context.Context) error {
 
 // close ends the rendezvous.
 func (b *builder) close() error {
-	if b.turn != nil {
-		b.turn()
-		b.turned.Wait()
+	if b.endRefusal != nil {
+		b.endRefusal()
+		b.refusal.Wait()
 	}
 	if link := b.takeFirst(); link != nil { // the tree was not built
 		link.Close()

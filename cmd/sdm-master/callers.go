@@ -12,15 +12,15 @@ import (
 	"sdm/tree/overlay"
 )
 
-// callers counts connections to the rendezvous. Of a server with another secret nothing is known
-// but the address. Its methods are safe for concurrent use.
+// callers counts connections to the rendezvous, because nothing but the address is known of a server
+// with another secret. Its methods are safe for concurrent use.
 type callers struct {
 	net.Listener
 
 	mu    sync.Mutex
-	calls int
-	letIn int
-	hosts []string // of the first ones, up to mostCallers
+	calls int      // all connections
+	letIn int      // those that the rendezvous has authenticated
+	hosts []string // addresses of the first ones, up to mostCallers
 }
 
 // mostCallers limits the number of addresses that are reported.
@@ -41,8 +41,8 @@ func (c *callers) Accept() (net.Conn, error) {
 	return conn, err
 }
 
-// forget resets the counts. While no registration is in progress, connections are refused whatever
-// they prove.
+// forget resets the counts. It is called when a registration begins: connections before that were
+// refused whether or not they had the secret.
 func (c *callers) forget() {
 	c.mu.Lock()
 	defer c.mu.Unlock()
@@ -66,6 +66,7 @@ type registrar struct {
 	calls *callers
 }
 
+// Accept is that of the rendezvous; see registration.Registrar.
 func (r registrar) Accept(ctx context.Context) (overlay.Registration, func(overlay.Verdict), error) {
 	server, answer, err := r.door.Accept(ctx)
 	if err == nil {

@@ -63,6 +63,7 @@ command line takes precedence. Exit status: 0 the session ended as it should; 1 
 // Master and servers must agree on it (as in the original SDM).
 const ports = 1000
 
+// declare declares the flags.
 func (o *options) declare(f *pflag.FlagSet) {
 	f.StringVar(&o.frontend, "frontend", frontendRPC, "what the front end speaks: rpc (JSON-RPC 2.0) or ptp (Eclipse PTP's debug protocol)")
 	f.StringVar(&o.connect, "connect", "", "where the front end is: `HOST:PORT`, unix:PATH or stdio")
@@ -109,6 +110,7 @@ func parse(args, env []string, stdout io.Writer) (*options, error) {
 // sources are the flags that tell where the servers are. At most one is given.
 var sources = []string{"routing-file", "rendezvous", "generate-routes"}
 
+// hasRoutes reports whether the flags tell where the servers are.
 func (o *options) hasRoutes() bool {
 	return o.routingFile != "" || o.rendezvous != "" || len(o.hosts) > 0
 }
@@ -148,20 +150,21 @@ func (o *options) check(rest []string) error {
 	if err := checkAddr(o.connect); err != nil && o.connect != "" {
 		return fmt.Errorf("--connect %s: %w", o.connect, err)
 	}
-	if _, _, err := net.SplitHostPort(o.door()); err != nil && o.listen != "" && !strings.HasPrefix(o.listen, "unix:") {
+	if _, _, err := net.SplitHostPort(o.listenAddr()); err != nil && o.listen != "" && !strings.HasPrefix(o.listen, "unix:") {
 		return fmt.Errorf("--listen %s: write [HOST:]PORT, or unix:PATH", o.listen)
 	}
 	return checkRendezvous(o.rendezvous)
 }
 
-// door returns the full address of --listen.
-func (o *options) door() string {
+// listenAddr returns the address of --listen with a colon before the port.
+func (o *options) listenAddr() string {
 	if strings.Contains(o.listen, ":") {
 		return o.listen
 	}
 	return ":" + o.listen
 }
 
+// checkAddr returns what is wrong with the address of a front end.
 func checkAddr(addr string) error {
 	if addr == stdio || strings.HasPrefix(addr, "unix:") {
 		return nil

@@ -32,13 +32,14 @@ const originalPort = 12345
 // originalWait is how long the original SDM waits for the routing file and its servers.
 const originalWait = 1000 * time.Second
 
-// original are the flags that Eclipse and its scripts give the original SDM besides --port and
-// --routing_file.
+// original are the values of the flags that Eclipse and its scripts give the original SDM besides
+// --port and --routing_file.
 type original struct {
 	host, debugger, debuggerPath, proxy, debug string
 	master                                     bool
 }
 
+// declare declares the flags, and makes f accept underscores in place of hyphens.
 func (g *original) declare(f *pflag.FlagSet) {
 	f.StringVar(&g.host, "host", "", "`HOST` of an Eclipse PTP front end; its port is --port then (default 12345). As --frontend ptp --connect HOST:PORT")
 	f.BoolVar(&g.master, "master", false, "accepted as the original SDM does; has no effect")
@@ -107,9 +108,9 @@ func (o *options) checkFrontEnd() error {
 	return nil
 }
 
-// talkPTP builds the tree, then connects to Eclipse and runs the session for it: Eclipse sends START
-// SESSION at once and waits a minute for its answer, whatever a queue takes. Why there is no tree is the
-// answer to it.
+// talkPTP builds the tree, then connects to Eclipse and runs the session for it. The tree comes
+// first, because Eclipse sends START SESSION at once and waits only a minute for the answer, while
+// servers may wait in a queue for longer. If the tree cannot be built, the answer is the reason.
 func (p *program) talkPTP(ctx context.Context) (served, unmet error) {
 	if p.o.debuggerPath != "" {
 		p.say("--debugger-path has no effect on the master: the servers take --gdb " + p.o.debuggerPath)

@@ -36,12 +36,13 @@ func (b *builder) routes(ctx context.Context, s rpc.Setup, wait time.Duration, n
 	if table.Shape == "" || s.Tree != "" {
 		table.Shape = shape
 	}
-	if servers != 0 && table.Size != servers && b.gathered == nil { // these may have several ranks
+	if servers != 0 && table.Size != servers && b.gathered == nil { // registered servers may have several ranks each
 		return table, fmt.Errorf("%d servers are wanted, and the routing table has %d", servers, table.Size)
 	}
 	return table, nil
 }
 
+// table returns the routing table, without a shape unless the table has one of its own.
 func (b *builder) table(ctx context.Context, s rpc.Setup, g registration.Slots, note func(string)) (protocol.RouteTable, error) {
 	switch {
 	case s.Table != nil:
@@ -117,7 +118,7 @@ func (b *builder) listenAgain(addr string) error {
 	if err := b.close(); err != nil {
 		return err
 	}
-	b.door, b.turn, b.gathered, b.come, b.refused = nil, nil, nil, registration.Registered{}, nil
+	b.door, b.endRefusal, b.gathered, b.registered, b.refused = nil, nil, nil, registration.Registered{}, nil
 	return b.listen(addr)
 }
 
@@ -129,7 +130,7 @@ func (b *builder) gather(ctx context.Context, g registration.Slots, note func(st
 	case b.refused != nil:
 		return protocol.RouteTable{}, b.refused
 	}
-	g.OwnJob, g.Earlier = b.inOneLine(), &b.come
+	g.OwnJob, g.Earlier = b.inOneLine(), &b.registered
 	g.Progress = func(have, want int) { note(fmt.Sprintf("%d of %d ranks have a server", have, want)) }
 	if b.inOneLine() {
 		g.CheckProgram = b.checkProgram
@@ -145,7 +146,7 @@ func (b *builder) gather(ctx context.Context, g registration.Slots, note func(st
 	}
 	b.gathered = &table
 	turning, cancel := context.WithCancel(context.Background())
-	b.turn = cancel
-	b.turned.Go(func() { registration.RefuseLate(turning, b.door, table.Size) })
+	b.endRefusal = cancel
+	b.refusal.Go(func() { registration.RefuseLate(turning, b.door, table.Size) })
 	return table, nil
 }

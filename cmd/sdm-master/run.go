@@ -83,6 +83,7 @@ func run(args, env []string, stdin io.Reader, stdout, stderr io.Writer) int {
 	return status
 }
 
+// prepare reads the secret and makes the builder.
 func (p *program) prepare(env []string) error {
 	var err error
 	if p.o.secretFile != "" {
@@ -131,15 +132,15 @@ func (p *program) serve(ctx context.Context, stdin io.Reader, stdout io.Writer) 
 	case ctx.Err() != nil:
 		return exitInterrupted, errors.Join(errors.New("interrupted"), ended)
 	case served != nil && (p.builder.failed == nil || errors.Is(p.builder.failed, context.Canceled)):
-		return exitLost, errors.Join(served, ended) // this is why the tree was not built
+		return exitLost, errors.Join(served, ended) // a tree that was not built is a consequence
 	case p.builder.failed != nil:
 		return exitNoTree, p.builder.failed
 	}
 	return 0, ended
 }
 
-// talkRPC connects to a front end and runs the session for it. served tells how that ended, unmet
-// that there was no front end.
+// talkRPC connects to a front end and runs the session for it. served is the error that has ended the
+// session; unmet is the reason why there was no front end.
 func (p *program) talkRPC(ctx context.Context, stdin io.Reader, stdout io.Writer) (served, unmet error) {
 	options := rpc.Options{Secret: p.key[:], Plaintext: p.o.plaintext, Wait: p.o.connectWait, Build: p.version, Job: p.builder.job, Log: p.log}
 	conn, err := p.meet(ctx, options, stdin, stdout)
@@ -149,12 +150,13 @@ func (p *program) talkRPC(ctx context.Context, stdin io.Reader, stdout io.Writer
 	return rpc.Serve(ctx, conn, p.builder.open, options), nil
 }
 
+// meet connects to the front end, or waits for it.
 func (p *program) meet(ctx context.Context, o rpc.Options, stdin io.Reader, stdout io.Writer) (*rpc.Conn, error) {
 	if p.o.connect == stdio {
 		return rpc.Stdio(stdin, stdout), nil
 	}
 	if p.o.listen != "" {
-		l, err := rpc.Listen(p.o.door(), o)
+		l, err := rpc.Listen(p.o.listenAddr(), o)
 		if err != nil {
 			return nil, fmt.Errorf("--listen: %w", err)
 		}

@@ -250,8 +250,8 @@ pmix_status_t sdm_notify(pmix_status_t event, const pmix_proc_t *me, bool custom
 
 static void on_pushed(pmix_status_t status, void *waiter) { sdmPushed(status, (uintptr_t) waiter); }
 
-/* sdm_push always has a callback: without one libpmix 5.0.7 can block for ever. All that it is
- * given must live until the callback. */
+/* sdm_push always passes a callback: without one libpmix 5.0.7 can block for ever. The arguments
+ * must live until the callback is called. */
 pmix_status_t sdm_push(pmix_proc_t *targets, size_t n, char *bytes, size_t length, bool end, uintptr_t waiter)
 {
     pmix_byte_object_t *object = calloc(1, sizeof *object);

@@ -1,12 +1,12 @@
-/* What sdm-pmix needs of libpmix's macros and unions as C functions. Only names that libpmix 4.2
- * to 7.0 have. */
+/* C functions for those macros and unions of libpmix that cgo cannot use. Only names that all of
+ * libpmix 4.2 to 7.0 have are used. */
 #ifndef SDM_BRIDGE_H
 #define SDM_BRIDGE_H
 #include <stdbool.h>
 #include <stdint.h>
 #include <pmix_tool.h>
 
-/* Arrays of infos. A length of 0 gives NULL: libpmix packs garbage for an empty array. */
+/* Arrays of infos. A length of 0 gives NULL: libpmix sends garbage for an empty array. */
 pmix_info_t *sdm_infos(size_t n);
 void sdm_free_infos(pmix_info_t *infos, size_t n);
 void sdm_require(pmix_info_t *info);
@@ -20,7 +20,7 @@ void sdm_load_array(pmix_info_t *info, const char *key, pmix_info_t *infos, size
 void sdm_load_procs(pmix_info_t *info, const char *key, pmix_proc_t *procs, size_t n);
 
 /* Readers of a value. */
-const char *sdm_type(const pmix_value_t *v);      /* its name in the protocol */
+const char *sdm_type(const pmix_value_t *v);      /* name of the type in the protocol of sdm/launch/pmix */
 int64_t sdm_number(const pmix_value_t *v);        /* 0 for other types */
 const char *sdm_text(const pmix_value_t *v);      /* never NULL */
 const pmix_proc_t *sdm_proc(const pmix_value_t *v);

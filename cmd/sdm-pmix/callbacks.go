@@ -23,7 +23,7 @@ func sdmEvent(status C.pmix_status_t, source *C.pmix_proc_t, info *C.pmix_info_t
 	current.Load().out.write(m)
 }
 
-// sdmPushed reports that a push is done. A thread of libpmix calls it, once for each push.
+// sdmPushed reports that a push is done; see push. A thread of libpmix calls it, once for each push.
 //
 //export sdmPushed
 func sdmPushed(status C.pmix_status_t, waiter C.uintptr_t) {

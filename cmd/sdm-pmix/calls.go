@@ -18,27 +18,27 @@ import (
 	"sdm/launch/pmix"
 )
 
-// process is this process as a tool of libpmix, which has one for each process.
+// process is this process as a tool of a PMIx server. libpmix permits one tool for each process.
 type process struct {
 	out *writer
 
 	mu        sync.Mutex
-	me        C.pmix_proc_t
+	me        C.pmix_proc_t // our name at the server
 	connected bool
 	handlers  []C.pmix_status_t // numbers of the event handlers
-	jobs      map[string]bool   // of ranks that may be held; true: they end if sdm is killed
+	jobs      map[string]bool   // by namespace, jobs whose ranks may be held; true: they are killed if sdm is
 }
 
-// current is the process that gets events. libpmix calls functions, not values.
+// current is the process that gets events. A callback of libpmix cannot get it as an argument.
 var current atomic.Pointer[process]
 
-// version returns the version of libpmix that was loaded, as it gives it.
+// version returns the version text of the libpmix that was loaded.
 func version() string { return C.GoString(C.PMIx_Get_version()) }
 
 // textOf returns libpmix's name of a status.
 func textOf(c C.pmix_status_t) string { return C.GoString(C.PMIx_Error_string(c)) }
 
-// answer makes a call and returns the reply.
+// answer makes the call that a request asks for and returns the reply.
 func (p *process) answer(r pmix.Request) pmix.Message {
 	var m memory
 	defer m.done()
@@ -101,13 +101,14 @@ func take(result *C.pmix_info_t, n C.size_t) []pmix.Info {
 	return readInfos(result, n)
 }
 
+// self returns our name at the server.
 func (p *process) self() C.pmix_proc_t {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	return p.me
 }
 
-// connect becomes a tool of the server that info names, and registers for events.
+// connect makes this process a tool of the server that info names, and registers for events.
 func (p *process) connect(info *C.pmix_info_t, n C.size_t, reply *pmix.Message) C.pmix_status_t {
 	p.mu.Lock()
 	defer p.mu.Unlock()
@@ -122,7 +123,8 @@ func (p *process) connect(info *C.pmix_info_t, n C.size_t, reply *pmix.Message) 
 	return p.register()
 }
 
-// register asks the server for events. The caller holds mu.
+// register asks the server for events: with one handler for those that sdm knows, and with one for
+// all others. The caller holds mu.
 func (p *process) register() C.pmix_status_t {
 	codes := make([]C.pmix_status_t, len(pmix.Events))
 	for i, c := range pmix.Events {
@@ -175,7 +177,8 @@ func (p *process) notify(r *pmix.Request) (C.pmix_status_t, error) {
 	return C.sdm_notify(C.pmix_status_t(r.Event), &me, len(r.Targets) > 0, info, n), nil
 }
 
-// spawned notes a job for abandon. Where there are daemons, these decide about the ranks.
+// spawned records a job for abandon. If the job consists of daemons, the ranks of the other jobs are
+// under their control, and abandon must not kill them.
 func (p *process) spawned(nspace string, info []pmix.Info) {
 	if _, is := pmix.Find(info, pmix.DebuggerDaemons); !is {
 		p.keep(nspace, true)
@@ -188,6 +191,7 @@ func (p *process) spawned(nspace string, info []pmix.Info) {
 	}
 }
 
+// keep records a job for abandon: end says whether abandon kills its ranks or releases them.
 func (p *process) keep(nspace string, end bool) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
@@ -197,9 +201,9 @@ func (p *process) keep(nspace string, end bool) {
 	p.jobs[nspace] = end
 }
 
-// abandon does for the jobs what sdm does not do any more, because it was killed. Ranks at which
-// are daemons are released, so that they can go on. Others would wait for ever, and they are
-// killed. For a job that has ended both do nothing.
+// abandon does for the jobs what sdm cannot do any more because it was killed. Held ranks that have
+// daemons are released, so that they can go on. Held ranks without daemons would wait for ever and
+// are killed. For a job that has ended both do nothing.
 func (p *process) abandon() {
 	p.mu.Lock()
 	jobs := maps.Clone(p.jobs)
@@ -219,6 +223,7 @@ func (p *process) abandon() {
 	}
 }
 
+// kill asks the server to kill processes.
 func kill(targets *C.pmix_proc_t, n C.size_t) {
 	info := C.sdm_infos(1)
 	defer C.sdm_free_infos(info, 1)
@@ -231,7 +236,7 @@ func kill(targets *C.pmix_proc_t, n C.size_t) {
 	C.sdm_free_infos(result, count)
 }
 
-// fill sets a program. It owns the array of infos then.
+// fill sets the fields of a program. The array of infos is freed with the program.
 func fill(app *C.pmix_app_t, from *pmix.App) error {
 	var m memory
 	defer m.done()
@@ -246,8 +251,8 @@ func fill(app *C.pmix_app_t, from *pmix.App) error {
 	return err
 }
 
-// push writes to the standard input of processes and waits for the callback. What libpmix holds
-// until then is not freed: it may keep it for longer, and it is small.
+// push writes to the standard input of processes and waits for the callback. The C memory of the
+// call is not freed: libpmix may keep it beyond the callback, and it is small.
 func push(r *pmix.Request) C.pmix_status_t {
 	pushed := make(chan C.pmix_status_t, 1)
 	waiter := cgo.NewHandle(pushed)

@@ -70,7 +70,7 @@ func descriptors() (requests, messages *os.File, err error) {
 	return os.NewFile(pmix.RequestFD, "requests"), os.NewFile(pmix.MessageFD, "messages"), nil
 }
 
-// within runs f, and returns when it has ended or its time is over.
+// within runs f in a goroutine, and returns when it has ended or the limit is over.
 func within(limit time.Duration, f func()) {
 	done := make(chan struct{})
 	go func() {
@@ -91,7 +91,8 @@ type writer struct {
 	file *os.File
 }
 
-// write writes a message. If sdm does not read any more, the requests have ended, too.
+// write writes a message. Errors of the pipe are ignored: if sdm does not read any more, it has also
+// closed the requests, which ends serve.
 func (w *writer) write(m pmix.Message) {
 	line, err := pmix.AppendLine(nil, m)
 	if err != nil {

@@ -16,6 +16,7 @@ import (
 // memory frees C memory at the end of a call.
 type memory struct{ free []func() }
 
+// done frees the memory.
 func (m *memory) done() {
 	for _, f := range m.free {
 		f()
@@ -44,6 +45,7 @@ func (m *memory) procs(list []pmix.Proc) (*C.pmix_proc_t, C.size_t) {
 	return array, C.size_t(len(list))
 }
 
+// newProcs returns an array that the caller frees.
 func newProcs(list []pmix.Proc) *C.pmix_proc_t {
 	array := C.sdm_procs(C.size_t(len(list)))
 	all := unsafe.Slice(array, len(list))
@@ -115,10 +117,12 @@ func readInfos(array *C.pmix_info_t, n C.size_t) []pmix.Info {
 	return list
 }
 
+// readInfo copies an info of libpmix.
 func readInfo(info *C.pmix_info_t) pmix.Info {
 	return pmix.Info{Key: pmix.Key(C.GoString(&info.key[0])), Value: readValue(&info.value)}
 }
 
+// readValue copies a value of libpmix.
 func readValue(v *C.pmix_value_t) pmix.Value {
 	to := pmix.Value{Type: pmix.Type(C.GoString(C.sdm_type(v))), Number: int64(C.sdm_number(v)), Text: C.GoString(C.sdm_text(v))}
 	switch to.Type {
@@ -150,10 +154,12 @@ func readElement(to *pmix.Value, v *C.pmix_value_t, i C.size_t) {
 	}
 }
 
+// readProc copies the name of a process.
 func readProc(p *C.pmix_proc_t) pmix.Proc {
 	return pmix.Proc{Nspace: C.GoString(&p.nspace[0]), Rank: uint32(p.rank)}
 }
 
+// readRow copies a row of a table of processes.
 func readRow(r *C.pmix_proc_info_t) pmix.ProcInfo {
 	return pmix.ProcInfo{
 		Proc: readProc(&r.proc), Host: C.GoString(r.hostname), Executable: C.GoString(r.executable_name),

@@ -28,16 +28,17 @@ func giveUpStreams() error {
 	return nil
 }
 
-// become takes over the environment and the working directory of a rank. A remote shell or starter
-// gives its daemons little of the user's environment, which gdb needs. Variables that make a
-// process a rank or load something into it are left out; those of sdm (SDM_*) stay as they were.
-func become(pid int) error {
+// takeSettings replaces the environment and the working directory of the server by those of a rank.
+// A remote shell or starter gives its daemons little of the user's environment, which gdb needs.
+// Variables that make a process a rank or load something into it are left out; those of sdm (SDM_*)
+// stay as they were.
+func takeSettings(pid int) error {
 	dir := filepath.Join("/proc", strconv.Itoa(pid))
 	b, err := os.ReadFile(filepath.Join(dir, "environ"))
 	if err != nil {
 		return fmt.Errorf("--like-ranks: %w", err)
 	}
-	env := adopted(strings.Split(string(b), "\x00"), os.Environ())
+	env := mergedEnviron(strings.Split(string(b), "\x00"), os.Environ())
 	os.Clearenv()
 	for _, e := range env {
 		name, value, _ := strings.Cut(e, "=")
@@ -51,7 +52,7 @@ func become(pid int) error {
 	return nil
 }
 
-// ownEnvironment returns the environment before become; nil if become was not called.
+// ownEnvironment returns the environment before takeSettings; nil if that was not called.
 func (o *options) ownEnvironment() []string {
 	if o.own == nil {
 		return nil
@@ -62,16 +63,17 @@ func (o *options) ownEnvironment() []string {
 	return nil
 }
 
-// notAdopted are the variables that are not taken over, for launch.HasName: they make a process a
+// notTaken are the variables that takeSettings leaves out, for launch.HasName: they make a process a
 // rank, load something into it, or are ours.
-var notAdopted = append(launch.RankVariables(), "LD_PRELOAD", "LD_AUDIT", "LD_DEBUG", "LD_DEBUG_", "SDM_")
+var notTaken = append(launch.RankVariables(), "LD_PRELOAD", "LD_AUDIT", "LD_DEBUG", "LD_DEBUG_", "SDM_")
 
-// adopted returns the server's environment after it has taken over a rank's.
-func adopted(ranks, own []string) []string {
+// mergedEnviron returns the environment of the server after takeSettings: that of a rank without
+// notTaken, and the server's own SDM_*.
+func mergedEnviron(ranks, own []string) []string {
 	var env []string
 	for _, e := range ranks {
 		name, _, ok := strings.Cut(e, "=")
-		if ok && name != "" && !launch.HasName(notAdopted, name) {
+		if ok && name != "" && !launch.HasName(notTaken, name) {
 			env = append(env, e)
 		}
 	}

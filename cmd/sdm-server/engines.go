@@ -36,6 +36,7 @@ var backends = map[string]engine{
 	"lazy":  {open: openLazy, name: gdbName},
 }
 
+// openGDB opens the back end that debugs with gdb.
 func openGDB(o *options, log *slog.Logger, k backend.Sink) (backend.Backend, error) {
 	cfg, err := o.gdb.Config()
 	if err != nil {
@@ -46,10 +47,12 @@ func openGDB(o *options, log *slog.Logger, k backend.Sink) (backend.Backend, err
 	return gdb.New(cfg, k)
 }
 
+// openSim opens the back end of simulated ranks.
 func openSim(_ *options, _ *slog.Logger, k backend.Sink) (backend.Backend, error) {
 	return sim.New(sim.Config{}, k), nil
 }
 
+// openProbe opens the back end that reads stacks without a debugger.
 func openProbe(o *options, log *slog.Logger, k backend.Sink) (backend.Backend, error) {
 	debugFiles := ""
 	if o.gdb.EagerSymbols {
@@ -58,16 +61,16 @@ func openProbe(o *options, log *slog.Logger, k backend.Sink) (backend.Backend, e
 	return probe.New(k, log, debugFiles), nil
 }
 
-// openLazy has the probe look at ranks until a command needs gdb.
+// openLazy opens a back end in which the probe watches the ranks until a command needs gdb.
 func openLazy(o *options, log *slog.Logger, k backend.Sink) (backend.Backend, error) {
 	look := func(k backend.Sink) (backend.Backend, error) { return openProbe(o, log, k) }
 	debug := func(k backend.Sink) (backend.Backend, error) { return openGDB(o, log, k) }
 	return watch.New(look, debug, k)
 }
 
-// gdbAnswers limits the time that gdb takes to show its version. It may have to be loaded from a
+// versionWait limits the time that gdb takes to show its version. It may have to be loaded from a
 // slow file system.
-const gdbAnswers = 10 * time.Second
+const versionWait = 10 * time.Second
 
 // gdbName asks gdb for its version.
 func gdbName(o *options) string {
@@ -77,7 +80,7 @@ func gdbName(o *options) string {
 	} else if path == "" {
 		path = "gdb"
 	}
-	ctx, cancel := context.WithTimeout(context.Background(), gdbAnswers)
+	ctx, cancel := context.WithTimeout(context.Background(), versionWait)
 	defer cancel()
 	text, err := exec.CommandContext(ctx, path, "-nx", "--version").Output()
 	if err != nil {

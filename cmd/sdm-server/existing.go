@@ -18,7 +18,7 @@ import (
 )
 
 // findExisting finds the ranks of --attach, --jobid and --hydra. It also determines the size of
-// their job, which the master needs to know when all have registered.
+// their job, by which the master knows when all have registered.
 func (p *program) findExisting() error {
 	if !p.o.existing() {
 		return nil
@@ -44,8 +44,8 @@ func (o *options) existing() bool {
 	return o.attach != "" || o.jobid != "" || o.hydra != "" || o.match != ""
 }
 
-// ranksHere returns the ranks on this host. self is the number of a single process that does not
-// know its own.
+// ranksHere returns the ranks on this host. self is the number of a single process of --attach whose
+// environment does not tell its own.
 func (o *options) ranksHere(host string, self int) (table protocol.Proctable, of launch.Whole, err error) {
 	switch {
 	case o.attach != "":
@@ -77,8 +77,9 @@ func (o *options) ranksHere(host string, self int) (table protocol.Proctable, of
 // slurmWait limits the time of Slurm's daemon on this host to list processes.
 const slurmWait = 5 * time.Second
 
-// listedBySlurm asks Slurm for the ranks of a step on this host, for those whose environment does
-// not tell: programs that change it, or belong to others. nil: there are none, or no Slurm.
+// listedBySlurm asks Slurm for the ranks of a step on this host. It serves ranks that are not found
+// by their environment, because they have changed it or belong to another user. It returns nil if
+// there are no ranks or there is no Slurm.
 func listedBySlurm(id, host string) (table protocol.Proctable) {
 	step, err := slurm.ParseStep(id)
 	if err != nil || step.Step == "" {

@@ -7,9 +7,9 @@ import (
 	"sdm/protocol/rank"
 )
 
-// runFree replaces this process by the program of its slot if --ranks leaves its rank out.
-// Otherwise it returns 0, or the status to exit with. Only rank 0 reports that the set does not fit
-// the job.
+// runFree replaces this process by the program of its slot if --ranks leaves its rank out. It
+// returns 0 if the rank is to be debugged, and the status to exit with after an error. If the set
+// does not fit the job, only rank 0 reports it.
 func (p *program) runFree() (status int) {
 	o, number := p.o, p.number
 	if o.ranks == "" {

@@ -24,8 +24,8 @@ import (
 // greetWait limits the handshake with a parent that is already connected.
 const greetWait = 30 * time.Second
 
-// unseenWait is how long a server tries to reach the master before it reports that. It is longer
-// than the start of a master beside the servers.
+// unseenWait is how long a server tries to reach the master before it reports that. A master that is
+// started together with the servers takes less.
 const unseenWait = 5 * time.Second
 
 // links connects to the parent in the way that the flags choose.
@@ -52,6 +52,7 @@ func (p *program) links(ctx context.Context) (server.Links, error) {
 	return p.listening(listener, key)
 }
 
+// inheritedLink uses the connection to the parent that --link-fd names.
 func (p *program) inheritedLink(ctx context.Context) (server.Links, error) {
 	in, out := p.o.linkFD, p.o.linkFD+1
 	link, err := overlay.FromFiles(os.NewFile(uintptr(in), "descriptor "+strconv.Itoa(in)), os.NewFile(uintptr(out), "descriptor "+strconv.Itoa(out)), "fd "+strconv.Itoa(in))
@@ -80,6 +81,7 @@ func (p *program) linked(ctx context.Context, link overlay.Link) (server.Links, 
 	return links, nil
 }
 
+// inheritedListener listens for the parent on the socket that --listen-fd names.
 func (p *program) inheritedListener() (server.Links, error) {
 	pipe := os.NewFile(uintptr(p.o.secretFD), "secret")
 	key, err := secret.Read(pipe)
@@ -99,7 +101,8 @@ func (p *program) inheritedListener() (server.Links, error) {
 	links.ConnectWait = p.o.attended()
 	gone := make(chan struct{})
 	links.Gone = gone
-	// Ends with the pipe, which the process that has started us holds, or with this process.
+	// The goroutine ends when the process that has started us closes the pipe or ends, or with this
+	// process.
 	go func() {
 		defer close(gone)
 		io.Copy(io.Discard, pipe)
@@ -179,6 +182,7 @@ func (p *program) slotProgram() string {
 	return p.o.program[0]
 }
 
+// listening returns the links of a server that waits for its parent at a listener.
 func (p *program) listening(listener net.Listener, key overlay.Secret) (server.Links, error) {
 	l, err := overlay.NewListener(listener, key, p.self.Identity)
 	if err != nil {
@@ -188,6 +192,7 @@ func (p *program) listening(listener net.Listener, key overlay.Secret) (server.L
 	return server.Links{Self: p.self, Listener: l, Dial: p.dial(key), ConnectWait: p.o.connectWait}, nil
 }
 
+// dial returns a function that connects to a child of this server.
 func (p *program) dial(key overlay.Secret) func(context.Context, tree.NodeID, protocol.Route) (overlay.Link, error) {
 	return func(ctx context.Context, child tree.NodeID, r protocol.Route) (overlay.Link, error) {
 		link, _, err := overlay.Dial(ctx, r.Addrs, r.Ports, key, p.self.Identity(), child)
@@ -195,7 +200,7 @@ func (p *program) dial(key overlay.Secret) func(context.Context, tree.NodeID, pr
 	}
 }
 
-// key returns the secret of this session, derived from the user's own. It is read once.
+// key returns the secret of this session. The secret from which it is derived is read once.
 func (p *program) key() (overlay.Secret, error) {
 	if p.secret == nil {
 		p.secret = sync.OnceValues(p.readKey)
@@ -203,6 +208,7 @@ func (p *program) key() (overlay.Secret, error) {
 	return p.secret()
 }
 
+// readKey reads the secret that the flags name, or else the user's, and derives that of this session.
 func (p *program) readKey() (overlay.Secret, error) {
 	var key secret.Key
 	var err error

@@ -26,7 +26,7 @@ type options struct {
 	rankVars                       string
 	rankFrom                       launch.RankFrom // read from rankVars
 	background                     bool
-	like                           bool
+	like                           bool // --like-ranks
 	host, session                  string
 	linkFD, listenFD, secretFD     int
 	rendezvous, listen, secretFile string
@@ -37,14 +37,14 @@ type options struct {
 	backend                        string
 	gdb                            gdbflags.Values
 	output                         string
-	own                            *atomic.Pointer[[]string] // before become; nil: not called
+	own                            *atomic.Pointer[[]string] // see ownEnvironment; nil: without --like-ranks
 	linger, connectWait, startWait time.Duration
-	lost                           string
+	lost                           string // value of --when-lost
 	log                            startup.Log
 	version                        bool
 	stage, stageHash, staged       string
-	unstaged                       string          // why there is no copy
-	received                       *stage.Receiver // receives a gdb
+	unstaged                       string          // why this process is no copy; "": it is one, or --stage was not given
+	received                       *stage.Receiver // receives a gdb from the master (--stage-gdb of sdm)
 
 	program []string // what follows the flags
 }
@@ -71,6 +71,7 @@ Each flag can be set in the environment: --connect-wait is SDM_CONNECT_WAIT. A f
 command line takes precedence. Secrets are never given by flag or environment, only the names of their files.
 `
 
+// declare declares the flags.
 func (o *options) declare(f *pflag.FlagSet) {
 	f.IntVar(&o.server, "server", -1, "number of this server, from 0 (default: the rank that the starter gave: OMPI_COMM_WORLD_RANK, SLURM_PROCID and the like, or --rank-from)")
 	f.BoolVar(&o.byHost, "by-host", false, "with --rendezvous: the master gives the number, by the name of this host")
@@ -114,8 +115,8 @@ func (o *options) declare(f *pflag.FlagSet) {
 // its nodes until its time limit. Users who start the master later give a longer wait.
 const defaultConnectWait = 10 * time.Minute
 
-// attended returns ConnectWait for servers that notice when their master or starter is gone:
-// without limit, unless the flag is given.
+// attended returns the wait for the parent of servers that notice when their master or starter is
+// gone: --connect-wait if it is given, otherwise 0, which is without limit.
 func (o *options) attended() time.Duration {
 	if o.connectWait == defaultConnectWait {
 		return 0
@@ -137,6 +138,7 @@ func parse(args, env []string, stdout io.Writer) (*options, error) {
 	return o, o.check(f)
 }
 
+// check returns what is wrong with the flags.
 func (o *options) check(f *pflag.FlagSet) error {
 	var chosen []string
 	for _, m := range modes {

@@ -73,7 +73,7 @@ func (p *program) gatherNode(ctx context.Context, host *local.NodeHost) {
 	p.node.remotes = host.Gather(ctx, want, func(text string) {
 		select {
 		case p.ending <- text:
-		default: // reported already
+		default: // an end is announced already
 		}
 	})
 	p.cfg.Remotes = map[rank.ID]*local.Remote{}

@@ -8,11 +8,11 @@ import (
 	"sdm/protocol"
 )
 
-// rest returns the writer for output of ranks in slots after the end of the session. It writes to
-// our own standard streams, which are those that the starter meant for the rank. They are
-// duplicated, because a broken pipe at descriptor 1 or 2 would end this Go program, and the ranks
-// with it.
-func rest() func(protocol.Kind, []byte) {
+// lateOutput returns the function that writes the output of ranks in slots after the end of the
+// session. It writes to our own standard streams, which are those that the starter meant for the
+// rank. They are duplicated, because a write to a broken pipe at descriptor 1 or 2 would end this Go
+// program, and the ranks with it.
+func lateOutput() func(protocol.Kind, []byte) {
 	stdout, stderr := duplicate(unix.Stdout), duplicate(unix.Stderr)
 	return func(stream protocol.Kind, text []byte) {
 		to := stdout

@@ -30,7 +30,7 @@ const (
 	exitFailed = 1
 	exitUsage  = 2
 	exitNoTree = 4 // no parent, or the master refused us
-	// exitNotStarted is the status of a shell that cannot start a program.
+	// exitNotStarted is also the status of a shell that cannot start a program.
 	exitNotStarted = 127
 )
 
@@ -70,6 +70,7 @@ func run(args, env []string, engines map[string]engine) int {
 	return p.serve(ctx)
 }
 
+// complain shows an error and returns the status.
 func complain(err error, status int) int {
 	fmt.Fprintf(os.Stderr, "sdm-server: %v\n", err)
 	return status
@@ -85,7 +86,7 @@ type program struct {
 	self    *server.Self
 	number  launch.Identity
 	ending  chan string // texts about the end that the starter has announced
-	env     []string
+	env     []string    // of the program of our slot
 	// inherited are the descriptors that the starter meant for the program of our slot.
 	inherited []int
 	node      *node                          // nil: without --per-node
@@ -93,6 +94,7 @@ type program struct {
 	secret    func() (overlay.Secret, error) // see key; nil until it is read
 }
 
+// prepare makes the program that the flags describe, without connections.
 func prepare(o *options, env []string, engines map[string]engine) (*program, error) {
 	inherited, err := local.Inherited(o.ownDescriptors()...) // before others are opened
 	if err != nil {
@@ -122,14 +124,14 @@ func prepare(o *options, env []string, engines map[string]engine) (*program, err
 		p.env = launch.InSlot(env, slot.Program, slot.Args)
 		p.cfg.Env = p.env
 		if !p.cfg.Through {
-			p.cfg.LateOutput = rest()
+			p.cfg.LateOutput = lateOutput()
 		}
 	}
 	if o.like {
 		own := os.Environ()
 		o.own = new(atomic.Pointer[[]string])
 		p.cfg.TakeSettings = func(pid int) error {
-			err := become(pid)
+			err := takeSettings(pid)
 			o.own.Store(&own)
 			return err
 		}

@@ -37,7 +37,7 @@ func (p *program) listenToSignals(cancel context.CancelFunc) (stop func()) {
 			case sig == syscall.SIGUSR1 || sig == syscall.SIGUSR2:
 				select {
 				case forward <- sig:
-				default: // as for signals, equal ones are merged
+				default: // enough signals are pending
 				}
 			case told:
 				cancel()
@@ -62,8 +62,8 @@ func (p *program) whoEnds() string {
 	return "the server on " + p.o.host + " was told to end"
 }
 
-// meet connects to the parent, unless the starter ends the job before. As long as the server does
-// not run, nothing else handles that. Its goroutine ends with the call.
+// meet connects to the parent, unless the starter ends the job before that. Until server.Run is
+// called, nothing else reads p.ending. The goroutine of meet ends with the call.
 func (p *program) meet(ctx context.Context) (server.Links, error) {
 	ctx, cancel := context.WithCancel(ctx)
 	defer cancel()
@@ -84,7 +84,7 @@ func (p *program) meet(ctx context.Context) (server.Links, error) {
 	case err != nil:
 		err = errors.New(end)
 	default:
-		p.ending <- end // the parent came just before: the server reports it and ends
+		p.ending <- end // the parent has connected just before: the server reports the end
 	}
 	return links, err
 }

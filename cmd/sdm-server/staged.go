@@ -29,8 +29,8 @@ func (o *options) runStaged(args, env []string) {
 	o.unstaged = "--stage " + o.stage + ": " + err.Error() + "; the shared program is used"
 }
 
-// unstage removes the copy as soon as no process of this node will start it any more. Running
-// processes keep the file, and a killed one leaves nothing behind.
+// unstage removes the copy. It is called as soon as no further process of this node will start it.
+// Running processes keep the file open, and no copy remains if one of them is killed.
 func (o *options) unstage() {
 	if o.staged != "" {
 		stage.Remove(o.staged)

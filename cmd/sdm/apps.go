@@ -19,10 +19,10 @@ import (
 //	sdm run --env A=1 -n 2 --env B=2 ./a x : -n 3 --cwd /tmp ./b
 //	        └ all ┘   └──── of ./a ───┘     └──── of ./b ────┘
 type application struct {
-	np         int
-	directives []protocol.EnvDirective
-	cwd        string
-	args       []string
+	np         int                     // number of ranks
+	directives []protocol.EnvDirective // its own --env flags
+	cwd        string                  // its own --cwd; "": that of the job
+	args       []string                // the program and its arguments
 }
 
 // readApps splits the arguments at the colons into programs. A colon that no flag follows is an
@@ -54,6 +54,7 @@ func (o *runOptions) readApps() error {
 	return nil
 }
 
+// splitApps splits arguments at the colons between programs.
 func splitApps(args []string) [][]string {
 	var parts [][]string
 	from := 0

@@ -27,6 +27,7 @@ func (o *options) declareHosts(f *pflag.FlagSet) {
 	f.StringVar(&o.match, "match", "", "in place of a job: your processes on --hosts whose command lines are like `'PROGRAM ARG...'`, in the order of host and process id")
 }
 
+// declareForce adds --force of sdm attach.
 func (o *options) declareForce(f *pflag.FlagSet) {
 	f.BoolVar(&o.job.Force, "force", false, "connect to a PMIx server that is known to end when a tool connects")
 }
@@ -58,6 +59,7 @@ func (a *app) attach(args []string) console.Status {
 	return a.within(&o, a.attachTo)
 }
 
+// validateAttach checks the options and the arguments, and turns --match into an argument.
 func (o *options) validateAttach() error {
 	if o.match != "" {
 		if len(o.args) > 0 {

@@ -19,14 +19,15 @@ type consoleOptions struct {
 	echo        bool
 	format      string
 	wholeSets   bool
-	fold        time.Duration
-	wait        time.Duration
-	timeout     time.Duration
+	fold        time.Duration // 0: none
+	wait        time.Duration // 0: no limit
+	timeout     time.Duration // 0: no limit
 	color       string
 	noRC        bool
 	rc          string
 }
 
+// declare declares the flags.
 func (o *consoleOptions) declare(f *pflag.FlagSet) {
 	f.VarP(scriptValue{&o.scripts, "-x"}, "execute", "x", "execute the commands of a `file`; may repeat, in the order of -x and -e")
 	f.VarP(scriptValue{&o.scripts, "-e"}, "eval", "e", "execute a `command`; may repeat, in the order of -x and -e")

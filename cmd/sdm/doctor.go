@@ -21,10 +21,12 @@ what to do. Exit status: 0 all that sdm needs is there; 1 something is bad.
 
 `
 
+// doctorOptions are the values of the flags of sdm doctor.
 type doctorOptions struct {
 	gdb, remoteShell, format string
 }
 
+// flags returns the flags of sdm doctor.
 func (o *doctorOptions) flags() *pflag.FlagSet {
 	f := startup.NewFlags("sdm doctor")
 	f.SetInterspersed(true)
@@ -66,6 +68,7 @@ func (a *app) doctor(args []string) console.Status {
 	return console.StatusGood
 }
 
+// findings writes findings in a format.
 func (a *app) findings(format string, all []doctor.Finding) error {
 	if format == string(console.Text) {
 		return doctor.Print(a.out, all)

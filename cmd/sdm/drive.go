@@ -20,15 +20,16 @@ import (
 // plan is an invocation whose arguments have been checked, before anything is started.
 type plan struct {
 	*options
-	program     *protocol.Job // what is launched; see rankOptions.program
-	scripts     []console.Script
+	program     *protocol.Job    // what is launched; see rankOptions.program
+	scripts     []console.Script // commands that are known at the start; see readScripts
 	log         *slog.Logger
 	logFile     io.Closer
-	clock       *servers.Clock
-	terminal    *terminal // nil: not opened yet
-	answersOnly bool      // events are not shown
+	clock       *servers.Clock // limits the start
+	terminal    *terminal      // nil: not opened yet
+	answersOnly bool           // events are not shown
 }
 
+// newPlan reads the scripts and opens the log of checked options.
 func newPlan(o *options) (*plan, error) {
 	p := &plan{options: o}
 	var err error
@@ -126,7 +127,7 @@ func overBecause(s session.Session, err error) error {
 func (a *app) converse(l *lifetime, p *plan, j *job.Job) (console.Status, error) {
 	var fed rank.Set
 	start := j.First
-	if start == nil { // other ranks have their standard input from elsewhere
+	if start == nil { // only ranks that sdm launches read standard input from it
 		var err error
 		if fed, err = p.ranks.inputOf(j.Ranks, p.job.Only != ""); err != nil {
 			return console.StatusUsage, err
@@ -141,7 +142,7 @@ func (a *app) converse(l *lifetime, p *plan, j *job.Job) (console.Status, error)
 		}
 	}
 	t, o := p.terminal, &p.console
-	if fed.IsEmpty() && t.input != nil { // it is for others, and reading a pipe may have no end
+	if fed.IsEmpty() && t.input != nil { // no rank reads it, and reading a pipe may have no end
 		if t.input != a.stdin {
 			t.input.Close()
 		}

@@ -20,6 +20,7 @@ type flagSet struct {
 	typed   []string // flags on the command line; the others are from the environment
 }
 
+// flagGroup is a group of flags in help.
 type flagGroup struct {
 	title string
 	flags *pflag.FlagSet

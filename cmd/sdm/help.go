@@ -252,6 +252,7 @@ func (a *app) version(args []string) console.Status {
 	return console.StatusGood
 }
 
+// unknownSubcommand returns the error that there is no such subcommand, with a hint what is meant.
 func unknownSubcommand(name string) error {
 	if strings.HasPrefix(name, "-") {
 		return fmt.Errorf("%s: a subcommand comes first (sdm run %s ...)", name, name)

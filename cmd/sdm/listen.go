@@ -41,7 +41,7 @@ func (o *listenOptions) flags() *flagSet {
 	return f
 }
 
-// read takes over what was parsed.
+// read sets the options that are not flags from what was parsed.
 func (o *listenOptions) read(f *flagSet) { o.args, o.dashed = f.Args(), f.ArgsLenAtDash() }
 
 // listen executes sdm listen: the console for a master that connects to it.

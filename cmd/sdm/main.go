@@ -30,7 +30,7 @@ func main() {
 
 // app is one invocation.
 type app struct {
-	args, env      []string
+	args, env      []string // args are without the name of the program
 	stdin          *os.File
 	stdout, stderr *os.File
 
@@ -62,7 +62,7 @@ var subcommands = []subcommand{
 // run executes the invocation.
 func (a *app) run() console.Status {
 	a.out = newOutlet(a.stdout, a.cannotWrite)
-	return a.out.judged(a.choose())
+	return a.out.exitStatus(a.choose())
 }
 
 // choose selects and executes the subcommand.

@@ -25,10 +25,11 @@ type options struct {
 	ranks   rankOptions
 	job     job.Spec
 	args    []string // what follows the flags
-	lazy    bool     // of sdm attach
-	match   string   // in place of an argument of attach
+	lazy    bool     // --lazy of sdm attach
+	match   string   // --match, in place of an argument of attach
 }
 
+// newOptions returns options before the flags are read.
 func newOptions(env []string) options {
 	return options{job: job.Spec{Servers: servers.Spec{Env: env, StarterEnv: starterEnv(env), Output: servers.OutputConsole}}}
 }
@@ -114,6 +115,7 @@ func (o *options) validate() error {
 	return nil
 }
 
+// validateChoices checks the flags that have a fixed list of values.
 func (o *options) validateChoices() error {
 	for _, c := range []struct {
 		flag, value string

@@ -14,8 +14,8 @@ import (
 // statusOriginal is the exit status of the original SDM for a line that makes no sense.
 const statusOriginal = console.Status(1)
 
-// original takes the role that a line of the original SDM names: sdm-master or sdm-server takes the
-// place of this process.
+// original executes a line of the original SDM: it replaces this process by sdm-master or sdm-server,
+// as the line says.
 func (a *app) original() console.Status {
 	line, err := original.Parse(a.args)
 	if err != nil {
@@ -34,7 +34,8 @@ func (a *app) original() console.Status {
 	return a.fail(statusOriginal, err)
 }
 
-// originalMaster writes the routing file if that is asked for.
+// originalMaster returns the arguments of sdm-master. Before that it writes the routing file if the
+// line asks for that.
 func (a *app) originalMaster(line original.Line) ([]string, error) {
 	if len(line.Generate) > 0 {
 		table, err := line.Routes()
@@ -48,7 +49,7 @@ func (a *app) originalMaster(line original.Line) ([]string, error) {
 	return line.MasterArgs(), nil
 }
 
-// become replaces this process by another of our programs, which stands beside this one.
+// become replaces this process by another of our programs, from the directory of this one.
 func (a *app) become(program string, args []string) error {
 	own, err := os.Executable()
 	if err != nil {

@@ -1,4 +1,4 @@
-// Standard output, which may be full, or closed by its reader.
+// Standard output, whose device may be full, or whose reader may have closed it.
 
 package main
 
@@ -44,9 +44,9 @@ func (o *outlet) onBroken(f func(error)) {
 	o.broken = f
 }
 
-// judged returns the exit status of an invocation that has written to o. A failed Write turns
+// exitStatus returns the exit status of an invocation that has written to o. A failed Write turns
 // success into a failure.
-func (o *outlet) judged(status console.Status) console.Status {
+func (o *outlet) exitStatus(status console.Status) console.Status {
 	o.mu.Lock()
 	defer o.mu.Unlock()
 	switch {

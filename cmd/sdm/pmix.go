@@ -23,7 +23,7 @@ const launcherPMIx = "pmix"
 // pmixOptions are the values of the flags about PMIx servers.
 type pmixOptions struct {
 	server, stop, mapBy, rankBy, bindTo, hosts string
-	indirect                                   string
+	indirect                                   string // --pmix-indirect; not one of pmixFlags
 	allocNodes                                 int
 	allocTime                                  time.Duration
 }
@@ -36,6 +36,7 @@ func (o *options) declarePMIxLog(f *pflag.FlagSet) {
 // pmixFlags are the names of the flags of pmixOptions.
 var pmixFlags = []string{"pmix-server", "pmix-stop", "map-by", "rank-by", "bind-to", "pmix-hosts", "alloc-nodes", "alloc-time"}
 
+// declare declares the flags.
 func (o *pmixOptions) declare(f *pflag.FlagSet) {
 	f.StringVar(&o.server, "pmix-server", "", "the PMIx `server` of --launcher pmix: its process id, its namespace, or its rendezvous file (default: the only one of yours here, or that of the system)")
 	f.StringVar(&o.stop, "pmix-stop", string(pmix.InInit), "where ranks are held: init (in MPI_Init), app (where the program waits), or exec (their first instruction)")
@@ -176,7 +177,7 @@ func (a *app) runPMIx(o *runOptions) console.Status {
 	})
 }
 
-// refusePMIxFlags refuses flags of jobs that a PMIx server starts for others.
+// refusePMIxFlags refuses, for any other job, the flags of jobs that a PMIx server starts.
 func (o *runOptions) refusePMIxFlags(f *flagSet) error {
 	for _, name := range pmixFlags {
 		if f.isTyped(name) {

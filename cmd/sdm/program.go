@@ -39,8 +39,8 @@ func (o *runOptions) checkPrograms() error {
 	return nil
 }
 
-// check finds a program that cannot be started before anything is started. It passes what only the
-// environment of the rank can decide.
+// check returns why a program cannot be started. It is called before anything is started. It returns
+// nil if only the environment of the rank can decide.
 func (p program) check() error {
 	if p.cwd != "" {
 		if info, err := os.Stat(p.cwd); err != nil || !info.IsDir() {

@@ -12,16 +12,17 @@ import (
 // rankOptions are the values of the flags about what the ranks get.
 type rankOptions struct {
 	stopAt     string
-	directives []protocol.EnvDirective // --env…, in the order given
+	directives []protocol.EnvDirective // the --env flags, in the order given
 	stdin      string
-	stdinFile  string
+	stdinFile  string // "": our standard input
 	tty        bool
-	cwd        string
+	cwd        string // "": ours
 }
 
 // rankFlags are the names of the flags of rankOptions.
 var rankFlags = []string{"stop-at", "env", "env-add", "env-unset", "env-prepend", "env-append", "stdin", "stdin-file", "tty", "cwd"}
 
+// declare declares the flags.
 func (o *rankOptions) declare(f *pflag.FlagSet) {
 	f.StringVar(&o.stopAt, "stop-at", "main", "where ranks stop first: main, entry, none or a `location`")
 	o.declareEnv(f)
@@ -43,8 +44,9 @@ func (o *rankOptions) declareEnv(f *pflag.FlagSet) {
 // stdinReader is the rank that reads standard input by default.
 const stdinReader = "0"
 
-// inputOf returns the ranks of a job that --stdin selects. some tells that other ranks are not
-// controlled: if rank 0 is one of these, it reads by itself.
+// inputOf returns the ranks of a job that --stdin selects. some says that all contains only the
+// controlled ranks of the job. If rank 0 is not one of these, it reads the starter's input, and by
+// default no other rank reads.
 func (o *rankOptions) inputOf(all rank.Set, some bool) (rank.Set, error) {
 	if o.stdin == "none" || o.stdin == stdinReader && some && !all.Contains(0) {
 		return rank.Set{}, nil

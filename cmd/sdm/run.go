@@ -20,18 +20,18 @@ import (
 type runOptions struct {
 	options
 	np       int
-	npTyped  bool // on the command line
-	npGiven  bool // there, or in the environment
-	force    bool
+	npTyped  bool          // -n is on the command line
+	npGiven  bool          // -n is there, or in the environment
+	force    bool          // --force
 	jobLevel int           // number of directives before -n, which hold for all programs
 	apps     []application // programs of the job; nil: a single one
 
-	starter      string // name of a further starter
-	starterDirs  []protocol.EnvDirective
-	launcher     string
+	starter      string                  // name of a further starter
+	starterDirs  []protocol.EnvDirective // --starter-env flags, in the order given
+	launcher     string                  // see launcherAuto
 	launcherArgs []string
-	composed     bool // the starter was put before the program by sdm
-	stopAtGiven  bool
+	composed     bool // sdm has put the starter before the program
+	stopAtGiven  bool // --stop-at is given, on the command line or in the environment
 	pmix         pmixOptions
 }
 
@@ -56,7 +56,7 @@ func (o *runOptions) flags() *flagSet {
 	return f
 }
 
-// read takes over what was parsed.
+// read sets the options that are not flags from what was parsed.
 func (o *runOptions) read(f *flagSet) {
 	o.args = f.Args()
 	o.npTyped, o.npGiven, o.stopAtGiven = f.isTyped("np"), f.Changed("np"), f.Changed("stop-at")

@@ -61,6 +61,7 @@ func newLifetime(timeout time.Duration) *lifetime {
 	return l
 }
 
+// listen handles signals until quit is closed.
 func (l *lifetime) listen(signals <-chan os.Signal, quit <-chan struct{}, cancel context.CancelCauseFunc) {
 	toConsole := false
 	for {

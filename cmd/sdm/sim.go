@@ -61,6 +61,7 @@ func (o *simOptions) flags() *flagSet {
 	return f
 }
 
+// declareSimulation adds the flags that only sdm sim has.
 func (o *simOptions) declareSimulation(f *pflag.FlagSet) {
 	f.IntVarP(&o.np, "np", "n", 8, "`number` of ranks")
 	f.IntVar(&o.servers, "servers", 0, fmt.Sprintf("`number` of servers (default: one for %d ranks, and at least 4)", inprocess.RanksPerServer))
@@ -118,6 +119,7 @@ func (o *simOptions) readScript(servers int) (inprocess.Script, error) {
 	return s, nil
 }
 
+// driveSimulated runs the console over simulated ranks.
 func (a *app) driveSimulated(l *lifetime, p *plan, cfg inprocess.Config) console.Status {
 	c, err := inprocess.New(cfg)
 	if err != nil {
@@ -135,6 +137,7 @@ func (a *app) driveSimulated(l *lifetime, p *plan, cfg inprocess.Config) console
 	return status
 }
 
+// endOf closes a cluster within the grace period.
 func endOf(c *inprocess.Cluster) error {
 	ctx, cancel := servers.Closing()
 	defer cancel()
@@ -175,6 +178,7 @@ func (a *app) serveSimulated(ctx context.Context, o *simOptions, cfg inprocess.C
 // stdio is the address of a front end that has started this process.
 const stdio = "stdio"
 
+// dialFrontEnd connects to the front end of --connect.
 func (a *app) dialFrontEnd(ctx context.Context, o *simOptions, r rpc.Options) (*rpc.Conn, error) {
 	if o.connect == stdio {
 		return rpc.Stdio(a.stdin, a.stdout), nil

@@ -9,7 +9,7 @@ import (
 	"github.com/spf13/pflag"
 )
 
-// respell turns mpirun's -np, which GNU conventions would read as -n p, into --np. It stops at the
+// respell replaces mpirun's -np, which GNU conventions would read as -n p, by --np. It stops at the
 // first word that is not one of our flags or its value.
 func respell(f *pflag.FlagSet, args []string) []string {
 	out := slices.Clone(args)

@@ -21,14 +21,14 @@ const (
 // stackOptions are the values of the flags of sdm stacks.
 type stackOptions struct {
 	options
-	word              string // of the prompt: stacks or waits
+	word              string // command of the prompt: stacks or waits
 	by, engine        string
 	samples           int
 	every             string
 	allThreads        bool
 	explain           bool
 	folded, dot, json bool
-	file              string
+	file              string // --file; "": standard output
 }
 
 // flags returns the flags of sdm stacks: its own, and those of sdm attach that are not about the
@@ -40,6 +40,7 @@ func (s *stackOptions) flags() *flagSet {
 	return f
 }
 
+// declareStacks adds the flags that only sdm stacks has.
 func (s *stackOptions) declareStacks(f *pflag.FlagSet) {
 	f.StringVar(&s.by, "by", "", "merge frames by function, line or address (default: line)")
 	f.StringVar(&s.engine, "engine", engineProbe, "what reads the stacks: probe, which stops the ranks for about a millisecond and needs no gdb on their hosts, or gdb")
@@ -106,8 +107,8 @@ func (a *app) look(s *stackOptions, f *flagSet, args []string, help func() strin
 	})
 }
 
-// lines returns the commands to execute. Attaching gdb has stopped the ranks, but samples are taken
-// of running ranks.
+// lines returns the commands to execute. Samples are taken of running ranks, so "continue &" comes
+// first if the attach of gdb has stopped the ranks.
 func (s *stackOptions) lines() ([]string, error) {
 	words := []string{s.word}
 	if s.by != "" {

@@ -49,6 +49,7 @@ func (o *runOptions) isStarter() bool {
 	return len(o.args) > 0 && (o.knowsStarter(o.args[0]) || job.IsTorchrun(o.args))
 }
 
+// knowsStarter reports whether a word is a known starter, or that of --starter.
 func (o *runOptions) knowsStarter(word string) bool {
 	return slices.Contains(job.Starters, job.StarterName(word)) || o.starter != "" && (filepath.Base(word) == o.starter || word == o.starter)
 }

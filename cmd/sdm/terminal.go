@@ -21,16 +21,17 @@ import (
 type terminal struct {
 	lines       console.Lines // nil: no commands besides the scripts
 	interactive bool
-	input       io.ReadCloser // for the ranks; nil: empty
-	out, err    io.Writer
-	writer      text.Writer // for out
+	input       io.ReadCloser // what the ranks read; nil: nothing
+	out, err    io.Writer     // receive answers and messages, above the prompt
+	writer      text.Writer   // for out
 	errWriter   text.Writer
-	progress    io.Writer
+	progress    io.Writer                  // shows progress; nil: standard error is no terminal
 	screen      func() (rows, columns int) // size of the screen of out; nil: out is not a screen
 }
 
-// newTerminal decides who reads standard input: on a terminal the prompt; else, without scripts, the
-// console reads commands from it; else the ranks.
+// newTerminal decides who reads standard input. On a terminal the prompt does, unless -b is given.
+// Otherwise the console reads commands from it if there are no scripts, and the ranks read it if
+// there are.
 func (a *app) newTerminal(o *options) (*terminal, error) {
 	t := &terminal{out: a.out, err: a.stderr}
 	onTerminal, errOnTerminal := isTerminal(a.stdout), isTerminal(a.stderr)
@@ -118,6 +119,7 @@ func (a *app) lend(p *plan) (*job.Terminal, error) {
 
 func isTerminal(f *os.File) bool { return term.IsTerminal(int(f.Fd())) }
 
+// colored reports whether a stream gets colors.
 func (o *options) colored(onTerminal bool) bool {
 	switch o.console.color {
 	case "always":
@@ -143,8 +145,8 @@ func reopened(f *os.File) *os.File {
 	return again
 }
 
-// historyFile returns the file for the history of the prompt (XDG Base Directory Specification); ""
-// without a home directory.
+// historyFile returns the file for the history of the prompt (XDG Base Directory Specification). It
+// returns "" if there is no home directory.
 func historyFile(o *options) string {
 	dir := o.lookup("XDG_STATE_HOME")
 	if dir == "" {
@@ -171,6 +173,7 @@ func (a *app) shellFor(o *consoleOptions) console.Shell {
 	}
 }
 
+// shell runs a line in the user's shell. An exit status other than 0 is no error.
 func (a *app) shell(ctx context.Context, line string, stdout, stderr *os.File) error {
 	sh := os.Getenv("SHELL")
 	if sh == "" {

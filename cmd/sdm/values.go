@@ -139,7 +139,7 @@ func (d *duration) String() string {
 
 func (d *duration) Type() string { return "duration" }
 
-// meant tells which values a flag accepts.
+// meant returns an error that tells which values a flag accepts.
 func meant(e *pflag.InvalidValueError) error {
 	switch e.GetFlag().Value.Type() {
 	case "int":

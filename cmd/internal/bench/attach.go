@@ -25,6 +25,7 @@ const (
 	attachTimes = 7
 )
 
+// benchAttach measures attaching to processes of no job, and to the ranks of an MPI job.
 func benchAttach(b *bench) {
 	b.progress("%d ranks of a small program, %d times each way", manyRanks, attachTimes)
 	pids, end := b.startAlone()
@@ -76,6 +77,7 @@ func (b *bench) attachBySDM(pids []int) (took, work time.Duration, gdbs int) {
 	return took, work, gdbs
 }
 
+// attachByGDBs attaches with bare gdbs, with at most per ranks each, and lets them leave.
 func attachByGDBs(pids []int, per int) (took, work time.Duration) {
 	before, began := ownTime(), time.Now()
 	gdbs := attachBare(pids, per)

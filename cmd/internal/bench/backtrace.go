@@ -35,6 +35,8 @@ func benchBacktrace(b *bench) {
 	}
 }
 
+// benchBacktraces measures backtraces at the place where the ranks have stopped, with where as its
+// name.
 func (b *bench) benchBacktraces(p *pair, where string) {
 	ask := timed(func() { p.ask(session.Call{Command: "backtrace"}) })
 	relay := timed(func() { p.relay.ask("bt", fewRanks, "") })

@@ -20,7 +20,8 @@ import (
 	"sdm/launch/local"
 )
 
-// bareGDB is a gdb with pipes to it. Each of its processes is an inferior of its own: i1, i2, …
+// bareGDB is a gdb with pipes to it. Each of its processes is an inferior of its own: i1, i2 and so
+// on.
 type bareGDB struct {
 	cmd       *exec.Cmd
 	in        io.WriteCloser
@@ -28,7 +29,7 @@ type bareGDB struct {
 	out       *bufio.Reader
 	inferiors int
 	threads   []string // of all inferiors, by gdb's numbers; the main threads come first
-	standing  int      // threads reported as stopped since the last resume
+	stopped   int      // threads reported as stopped since the last resume
 	token     int      // of the last command
 	commands  strings.Builder
 }
@@ -60,6 +61,7 @@ func (g *bareGDB) add(format string, args ...any) {
 	fmt.Fprintf(&g.commands, "%d"+format+"\n", append([]any{g.token}, args...)...)
 }
 
+// say sends the queued commands.
 func (g *bareGDB) say() {
 	if _, err := io.WriteString(g.in, g.commands.String()); err != nil {
 		fatal("bare gdb", err)
@@ -67,6 +69,7 @@ func (g *bareGDB) say() {
 	g.commands.Reset()
 }
 
+// Beginnings of lines of gdb, after the token.
 var (
 	isDone    = []byte("^done")
 	isRunning = []byte("^running")
@@ -77,7 +80,7 @@ var (
 )
 
 // until reads up to the n-th line that begins with want, and passes these lines to take, unless it
-// is nil. It also counts threads.
+// is nil. As line does, it counts threads.
 func (g *bareGDB) until(n int, want []byte, take func([]byte)) {
 	for n > 0 {
 		line := g.line()
@@ -90,7 +93,8 @@ func (g *bareGDB) until(n int, want []byte, take func([]byte)) {
 	}
 }
 
-// line reads one line, truncated to the size of the buffer.
+// line reads one line, truncated to the size of the buffer, without its token. It counts new and
+// stopped threads, and ends the run after an error of gdb.
 func (g *bareGDB) line() []byte {
 	line, err := g.out.ReadSlice('\n')
 	if err == bufio.ErrBufferFull {
@@ -106,7 +110,7 @@ func (g *bareGDB) line() []byte {
 	case bytes.HasPrefix(line, isError):
 		fatal("bare gdb", fmt.Errorf("%s", line))
 	case bytes.HasPrefix(line, isStopped):
-		g.standing++
+		g.stopped++
 	case bytes.HasPrefix(line, isThread):
 		id, _, _ := bytes.Cut(line[len(isThread):], []byte(`"`))
 		g.threads = append(g.threads, string(id))
@@ -127,14 +131,15 @@ func (g *bareGDB) attach(held bool, pids ...int) {
 		if owed++; !held || i == len(pids)-1 {
 			g.say()
 			g.until(owed, isDone, nil)
-			g.untilAllStand()
+			g.untilAllStopped()
 			owed = 0
 		}
 	}
 }
 
-func (g *bareGDB) untilAllStand() {
-	for g.standing < len(g.threads) {
+// untilAllStopped waits until all threads have stopped.
+func (g *bareGDB) untilAllStopped() {
+	for g.stopped < len(g.threads) {
 		g.line()
 	}
 }
@@ -144,7 +149,7 @@ func (g *bareGDB) untilAllStand() {
 // thread that is just stepping over a breakpoint.
 func (g *bareGDB) interrupted(inferiors int) {
 	g.until(inferiors, isDone, nil)
-	for g.standing < len(g.threads) {
+	for g.stopped < len(g.threads) {
 		if g.speaks(time.Second) {
 			g.line()
 			continue
@@ -155,6 +160,7 @@ func (g *bareGDB) interrupted(inferiors int) {
 	}
 }
 
+// addInterrupts queues commands that interrupt the first inferiors.
 func (g *bareGDB) addInterrupts(inferiors int) {
 	for i := range inferiors {
 		g.add("-exec-interrupt --thread-group i%d", i+1)
@@ -171,7 +177,7 @@ func (g *bareGDB) speaks(d time.Duration) bool {
 
 // resume queues commands that resume the first inferiors.
 func (g *bareGDB) resume(inferiors int) {
-	g.standing = 0
+	g.stopped = 0
 	for i := range inferiors {
 		g.add("-exec-continue --thread-group i%d", i+1)
 	}

@@ -108,8 +108,8 @@ var rounds = map[string]round{
 	"delete":   (*bareSet).delete,
 }
 
-// each writes to the gdbs of the first n ranks, to all before it reads from any. ask and read get
-// the number of ranks of the gdb that are meant.
+// each calls ask for the gdbs of the first n ranks, to queue commands, and sends these to all gdbs.
+// Then it calls read for each gdb. ask and read get the number of ranks of the gdb that are meant.
 func (s *bareSet) each(n int, ask, read func(g *bareGDB, ranks int)) {
 	meant := func(f func(g *bareGDB, ranks int)) {
 		left := n
@@ -185,7 +185,7 @@ func (s *bareSet) sample(n int, _ string, take func([]byte)) {
 	})
 }
 
-// listStacks queues a request for the stack of every thread of all inferiors.
+// listStacks queues a request for the stack of every thread of all inferiors, whatever its argument.
 func (g *bareGDB) listStacks(int) {
 	for _, thread := range g.threads {
 		g.add("-stack-list-frames --thread %s 0 999", thread)

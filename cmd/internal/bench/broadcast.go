@@ -15,16 +15,16 @@ import (
 // manyServers is the size of the tree in most sections: real processes on one machine.
 const manyServers = 64
 
-// mostStart is the target for the start-up, in ms.
+// mostStart is the target for the start of a number of servers, in ms.
 var mostStart = map[int]float64{64: 500, 256: 2000, 1024: 8000}
 
+// benchBroadcast measures a command to trees of up to manyServers servers.
 func benchBroadcast(b *bench) {
 	b.broadcast(16, 40, 25)
 	b.broadcast(manyServers, 40, 25)
 }
 
-// benchLarge is benchBroadcast with more servers, up to a number for which this machine is far too
-// small.
+// benchLarge is benchBroadcast with more servers. 1,024 of them are far too many for one machine.
 func benchLarge(b *bench) {
 	b.broadcast(256, 12, 8)
 	b.broadcast(1024, 6, 5)

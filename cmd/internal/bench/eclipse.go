@@ -54,6 +54,7 @@ type eclipseBench struct {
 	job *eclipse.Job
 }
 
+// measure measures a session of Eclipse from its start to its end.
 func (e *eclipseBench) measure(program string) {
 	began := time.Now()
 	e.must(nil, e.job.Begin(program))
@@ -66,7 +67,7 @@ func (e *eclipseBench) measure(program string) {
 		e.must(found, err)
 		stops, most = stops+len(found), max(most, len(found))
 	}
-	step() // my_rank
+	step() // over the line that sets the variable rank
 	e.row("evaluate, the same value", medianOf(eclipseLaps, func() { e.evaluate("stop") }), eclipseSame)
 	e.row("evaluate, a value each", medianOf(eclipseLaps, func() { e.evaluate("rank") }), eclipseDiffer)
 	stops, most = 0, 0
@@ -78,6 +79,7 @@ func (e *eclipseBench) measure(program string) {
 	e.must(nil, e.job.End())
 }
 
+// evaluate evaluates an expression on all ranks.
 func (e *eclipseBench) evaluate(expr string) {
 	e.must(e.job.Ask(eclipse.Data, eclipse.Evaluate, e.job.All(), expr))
 }
@@ -90,6 +92,7 @@ func (e *eclipseBench) must(_ []eclipse.Packet, err error) {
 	}
 }
 
+// row adds a row to the table.
 func (e *eclipseBench) row(what string, took time.Duration, most float64) {
 	what = fmt.Sprintf("Eclipse PTP, %d ranks: %s", manyRanks, what)
 	e.table.add(row{what: what, unit: "ms", ours: ms(took), limit: limit{most: most}})

@@ -11,6 +11,7 @@ import (
 
 func benchFold(b *bench) { b.runInside("fold") }
 
+// fields is the number of fields of the structure.
 const fields = 100
 
 // fieldOf returns the expression of field i. Its value differs in all ranks, or in none.
@@ -21,6 +22,7 @@ func fieldOf(i int, differs bool) string {
 	return fmt.Sprintf("%d", 1000+i)
 }
 
+// insideFold measures one print of the structure against a print of each field.
 func insideFold(in *insider) {
 	const ranks, servers = 4096, 64
 	cases := []struct {

@@ -57,12 +57,14 @@ type hop struct {
 	in   *bufio.Reader
 }
 
+// send sends a packet.
 func (h *hop) send(packet []byte) {
 	if _, err := h.conn.Write(packet); err != nil {
 		fatal("forwarder", err)
 	}
 }
 
+// receive waits for a packet. It may reuse buf for it.
 func (h *hop) receive(buf []byte) []byte {
 	packet, err := readPacket(h.in, buf)
 	if err != nil {
@@ -71,6 +73,7 @@ func (h *hop) receive(buf []byte) []byte {
 	return packet
 }
 
+// readPacket reads a packet with its length, four bytes, in front. It may reuse buf.
 func readPacket(in *bufio.Reader, buf []byte) ([]byte, error) {
 	buf = append(buf[:0], 0, 0, 0, 0)
 	if _, err := io.ReadFull(in, buf); err != nil {
@@ -126,6 +129,7 @@ func startForwarders(shape string, size int) *forwarders {
 	return f
 }
 
+// connectChildren connects to the children of a vertex in a tree of a shape.
 func connectChildren(form string, v topology.NodeID, addrs []string) []*hop {
 	shape, err := topology.ParseShape(form, len(addrs))
 	if err != nil {
@@ -152,6 +156,7 @@ func (f *forwarders) ask(packet []byte) {
 	}
 }
 
+// pids returns the process IDs of the forwarders.
 func (f *forwarders) pids() []int {
 	var pids []int
 	for _, cmd := range f.cmds {
@@ -160,6 +165,7 @@ func (f *forwarders) pids() []int {
 	return pids
 }
 
+// close ends the forwarders.
 func (f *forwarders) close() {
 	for _, c := range f.children {
 		c.conn.Close()

@@ -22,6 +22,7 @@ type sharing struct {
 // alone is a gdb for each rank.
 var alone = sharing{"a gdb each", []string{"--ranks-per-gdb", "1"}, 1}
 
+// benchGDB measures ranks with a gdb each.
 func benchGDB(b *bench) {
 	b.progress("starting %d ranks, %d times each way", manyRanks, b.starts)
 	b.benchStart(alone, limit{ratio: 1.1})
@@ -50,10 +51,12 @@ type pair struct {
 	as    sharing
 }
 
+// startPair starts the ranks of a program twice: in a session and under a relay.
 func (b *bench) startPair(s sharing, line ...string) *pair {
 	return &pair{b.startRanks(s, manyRanks, line...), startRelay(manyRanks, s.per, line...), s}
 }
 
+// server returns the process ID of the only server.
 func (p *pair) server() int { return p.servers.PIDs()[0] }
 
 func (p *pair) close() {
@@ -96,7 +99,7 @@ func (b *bench) benchPrint(p *pair, n int, looped bool) {
 	relay := func() { p.relay.ask("print", n, expr) }
 	loop := func(times int) time.Duration { return p.relay.loop("print", n, times, expr) }
 	ways := []way{timed(ask), timed(relay), loop}
-	compare(1, 5, ways...) // until all has its final size
+	compare(1, 5, ways...) // until all buffers have their final size
 	c := compare(printBlocks(n), 25, ways...)
 	what := fmt.Sprintf("print on %d ranks, %s, against ", n, p.as.name)
 	b.table.add(row{what: what + "a relay", unit: "µs",

@@ -82,6 +82,7 @@ func depth(shape string, servers int) float64 {
 	return float64(deepest)
 }
 
+// thousands returns a number with a comma before its last three digits.
 func thousands(n int) string {
 	if n < 1000 {
 		return strconv.Itoa(n)

@@ -17,6 +17,7 @@ import (
 // binomial tree, from 32 servers in its subtree to a leaf.
 var victims = []int{31, 47, 23, 11, 61, 62}
 
+// benchHeal kills a server in each of several sessions.
 func benchHeal(b *bench) {
 	var detected, healed []time.Duration
 	for _, v := range victims {
@@ -40,7 +41,7 @@ func benchHeal(b *bench) {
 	b.table.add(row{what: "the slowest of 6 such servers", unit: "ms", ours: ms(healed[len(healed)-1]), limit: limit{most: 1000}})
 }
 
-// lostAt waits until lost ranks are reported.
+// lostAt waits until lost ranks are reported, and returns that time.
 func (j *job) lostAt() time.Time {
 	for {
 		if e := j.next(); e.ID == 0 && e.Group.Kind == protocol.KindLost {
@@ -65,6 +66,7 @@ func (j *job) abandon() {
 	j.servers.Close(ctx) // the error names the killed server
 }
 
+// drain reads events to their end.
 func drain(events <-chan session.Event) {
 	for range events {
 	}

@@ -11,11 +11,12 @@ import (
 const (
 	// idleFor is how long the idle servers are measured: two heartbeats.
 	idleFor = 10 * time.Second
-	// settle is the wait before. For a tenth of a second after the last command the monitor
-	// thread of the Go runtime (sysmon) looks for work, at growing intervals.
+	// settle is the wait before the measurement. For a tenth of a second after the last command
+	// the monitor thread of the Go runtime (sysmon) looks for work, at growing intervals.
 	settle = time.Second
 )
 
+// benchIdle measures the processor time and the memory of servers.
 func benchIdle(b *bench) {
 	b.progress("%d servers with nothing to do", manyServers)
 	j := startJob(b.server, manyServers, 1, "--backend", "sim")
@@ -46,4 +47,5 @@ func benchIdle(b *bench) {
 	j.close()
 }
 
+// mb returns a number of bytes in MB.
 func mb(bytes int) float64 { return float64(bytes) / 1e6 }

@@ -45,15 +45,17 @@ type figure struct {
 	Progress   string  // a message instead of a row
 }
 
+// say sends a message for the parent to show.
 func (in *insider) say(format string, args ...any) {
 	in.out.Encode(figure{Progress: fmt.Sprintf(format, args...)})
 }
 
+// add sends a figure with a limit; 0: none.
 func (in *insider) add(what, unit string, ours, most float64) {
 	in.out.Encode(figure{What: what, Unit: unit, Ours: ours, Most: most})
 }
 
-// runInside starts such a process and puts its figures into the table.
+// runInside starts the process of a measurement (see inside) and puts its figures into the table.
 func (b *bench) runInside(name string, args ...string) {
 	self, err := os.Executable()
 	if err != nil {
@@ -86,7 +88,7 @@ func (b *bench) runInside(name string, args ...string) {
 	}
 }
 
-// serveInside is the main function of such a process.
+// serveInside is the main function of a process that runInside has started.
 func serveInside(args []string) {
 	flags := flag.NewFlagSet("inside", flag.ExitOnError)
 	profile := flags.String("cpuprofile", "", "file for a profile of the processor time")
@@ -133,6 +135,7 @@ func startSimulated(ranks, servers int, shape, script string, sink func(backend.
 	return c
 }
 
+// close ends the session.
 func (c *simSession) close() {
 	ctx, cancel := context.WithTimeout(context.Background(), patience)
 	defer cancel()

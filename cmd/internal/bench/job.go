@@ -57,6 +57,7 @@ func startTree(shape, binary string, servers, each int, args ...string) *job {
 	return j
 }
 
+// dial connects to a child of the root; see master.Config.
 func (j *job) dial(ctx context.Context, child tree.NodeID, r protocol.Route) (overlay.Link, error) {
 	self := overlay.Identity{Size: len(j.servers.Routes), Host: r.Host}
 	if len(r.Addrs) > 0 {
@@ -70,6 +71,7 @@ func (j *job) dial(ctx context.Context, child tree.NodeID, r protocol.Route) (ov
 	return link, err
 }
 
+// close ends the session and the servers.
 func (j *job) close() {
 	ctx, cancel := context.WithTimeout(context.Background(), patience)
 	defer cancel()

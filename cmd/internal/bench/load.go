@@ -1,4 +1,4 @@
-// Load for profilers, without a measurement.
+// Sections that only make load for a profiler.
 
 package main
 
@@ -38,6 +38,7 @@ func loadRelay(b *bench) {
 	r.close()
 }
 
+// repeat calls f for the time loadFor, and shows the processor time that processes have used for it.
 func (b *bench) repeat(pids []int, f func()) {
 	b.progress("begins")
 	n, before := 0, cpuTime(pids)

@@ -18,8 +18,10 @@ import (
 func main() {
 	local.ShimMain(os.Args)
 	mpir.KeeperMain(os.Args)
-	if len(os.Args) < 2 || os.Args[1] != "inside" { // it stands for sdm sim, which computes
-		startup.LimitProcessors() // as the programs that it stands for; floors too
+	// What runs inside is measured as sdm sim is, which uses all processors. All else, with the
+	// floors, is limited as the other programs of sdm are.
+	if len(os.Args) < 2 || os.Args[1] != "inside" {
+		startup.LimitProcessors()
 	}
 	if len(os.Args) > 1 {
 		if serve := children[os.Args[1]]; serve != nil {
@@ -49,8 +51,8 @@ var children = map[string]func(args []string){
 	"--server": serveScripted, // as package local starts an sdm-server
 }
 
-// sections are the measurements, the cheap ones first. Those that run by name only are for
-// profilers.
+// sections are the measurements, the cheap ones first. Those with byName run only if -only names
+// them; they are for profilers.
 var sections = []struct {
 	name   string
 	run    func(*bench)
@@ -98,18 +100,19 @@ func sectionNames() string {
 
 // bench is one run.
 type bench struct {
-	only    string
+	only    string // names of the sections to run, with commas between; "": all but those by name
 	profile string // file for a processor profile of what runs inside; "": none
 	server  string // path of sdm-server; "": it is built
-	starts  int
-	ranks   int // of the sections load-ranks and load-relay
-	section string
+	starts  int    // how often the start of ranks is measured, each way
+	ranks   int    // of the sections load-ranks and load-relay
+	section string // the current one
 	dir     string // for build results; removed at the end
 	program string // built there: testdata/programs/work.c
 	table   table
 	began   time.Time
 }
 
+// options reads the command line.
 func options() *bench {
 	b := &bench{began: time.Now()}
 	flag.StringVar(&b.only, "only", "", "sections to run, with commas between: "+sectionNames()+" (default: all)")
@@ -126,6 +129,7 @@ func options() *bench {
 	return b
 }
 
+// wants reports whether a section is to run.
 func (b *bench) wants(section string, byName bool) bool {
 	return b.only == "" && !byName || strings.Contains(","+b.only+",", ","+section+",")
 }

@@ -33,8 +33,8 @@ func (b *bench) console() string {
 	return sdm
 }
 
-// waits calls a function until its result is true.
-func waits(what string, is func() bool) {
+// waitUntil calls a function until its result is true.
+func waitUntil(what string, is func() bool) {
 	for late := time.Now().Add(10 * time.Second); !is(); time.Sleep(10 * time.Millisecond) {
 		if time.Now().After(late) {
 			fatal(what, fmt.Errorf("not in 10 s"))
@@ -42,8 +42,7 @@ func waits(what string, is func() bool) {
 	}
 }
 
-// prepareManager makes the folder of a stand-in and the file of the program that runs commands on
-// hosts, which are all this one.
+// prepareManager makes the folder of a stand-in with files that configure it.
 func (b *bench) prepareManager(name string, files map[string]string) (dir string) {
 	dir = filepath.Join(b.dir, name)
 	for _, sub := range []string{"apps", "pbs"} {
@@ -59,6 +58,7 @@ func (b *bench) prepareManager(name string, files map[string]string) (dir string
 	return dir
 }
 
+// startFlux starts a job of the stand-in for Flux.
 func startFlux(b *bench) *known {
 	host, _ := os.Hostname()
 	dir := b.prepareManager("flux-instance", map[string]string{"hosts": host, "on": "", "version": "0.84.0", "owner": "1"})
@@ -84,6 +84,8 @@ func startFlux(b *bench) *known {
 	return k
 }
 
+// startPALS starts a job of the stand-in for PALS. The file "on" names the program that runs commands
+// on hosts; here it runs them on this one.
 func startPALS(b *bench) *known {
 	host, _ := os.Hostname()
 	dir := b.prepareManager("pals", map[string]string{"pbs/12.pbs": host + "\n", "version": "1.6.0", "env": "", "here": "#!/bin/sh\nshift; exec \"$@\"\n"})
@@ -101,7 +103,7 @@ func startPALS(b *bench) *known {
 		fatal(mpiexec, err)
 	}
 	var found []string
-	waits("ranks of PALS", func() bool {
+	waitUntil("ranks of PALS", func() bool {
 		found, _ = filepath.Glob(filepath.Join(dir, "apps", "*", "ranks")) // the pattern is valid
 		return len(found) == 1
 	})

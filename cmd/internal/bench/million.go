@@ -13,6 +13,7 @@ import (
 
 func benchMillion(b *bench) { b.runInside("million") }
 
+// insideMillion measures commands to all ranks.
 func insideMillion(in *insider) {
 	const servers, each, stacks = 16_384, 64, 200
 	in.say("%d servers with %d simulated ranks", servers, servers*each)

@@ -63,5 +63,6 @@ func median[T time.Duration | float64](all []T) T {
 	return all[len(all)/2]
 }
 
+// ms and us return a duration in milliseconds and in microseconds.
 func ms(d time.Duration) float64 { return float64(d) / float64(time.Millisecond) }
 func us(d time.Duration) float64 { return float64(d) / float64(time.Microsecond) }

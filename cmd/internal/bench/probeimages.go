@@ -63,7 +63,8 @@ func (b *bench) library(name string, functions int) []byte {
 	return out
 }
 
-// withBuildID returns the library with a build-id of its own, so that it is another one.
+// withBuildID returns a copy of a library with a build-id of its own, so that it counts as a library
+// of its own.
 func withBuildID(library []byte, n int) []byte {
 	note := []byte{4, 0, 0, 0, 20, 0, 0, 0, 3, 0, 0, 0, 'G', 'N', 'U', 0}
 	at := bytes.Index(library, note)

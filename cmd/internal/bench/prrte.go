@@ -96,6 +96,7 @@ type measured struct {
 	Ours, Floor, Ratio float64
 }
 
+// print writes the row as a line of JSON, for inRoot.
 func (m measured) print() {
 	text, err := json.Marshal(m)
 	if err != nil {
@@ -111,6 +112,7 @@ type prrte struct {
 	per       int // ranks of a gdb of sdm
 }
 
+// file returns the path of a file in the folder of the programs.
 func (p *prrte) file(name string) string { return filepath.Join(p.dir, name) }
 
 // servePRRTE measures in a root; its arguments are the root's name and the folder of the programs.
@@ -187,7 +189,8 @@ func (p *prrte) direct() {
 	measured{what, ms(c.times[0]), ms(c.times[1]), c.ratio[1]}.print()
 }
 
-// spawned is the floor of direct.
+// spawned is the floor of direct: libpmix starts the ranks, and then this program on their host,
+// which attaches bare gdbs.
 func (p *prrte) spawned(what string) time.Duration {
 	ctx, cancel := context.WithTimeout(context.Background(), patience)
 	defer cancel()

@@ -20,7 +20,7 @@ import (
 	"time"
 )
 
-// relay is the near end.
+// relay is the near end: the process that makes requests.
 type relay struct {
 	cmd  *exec.Cmd
 	conn net.Conn
@@ -73,6 +73,7 @@ func (r *relay) loop(round string, ranks, times int, argument string) time.Durat
 	return time.Duration(took)
 }
 
+// say sends a request and returns the answer.
 func (r *relay) say(round string, ranks, times int, argument string) []byte {
 	if _, err := fmt.Fprintf(r.conn, "%s %d %d %s\n", round, ranks, times, argument); err != nil {
 		fatal("relay", err)
@@ -80,6 +81,7 @@ func (r *relay) say(round string, ranks, times int, argument string) []byte {
 	return r.answer()
 }
 
+// answer waits for an answer, which is valid until the next one.
 func (r *relay) answer() []byte {
 	var err error
 	if r.buf, err = readPacket(r.in, r.buf); err != nil {
@@ -88,6 +90,7 @@ func (r *relay) answer() []byte {
 	return r.buf[4:]
 }
 
+// close ends the far end.
 func (r *relay) close() {
 	r.conn.Close()
 	r.cmd.Wait()

@@ -76,6 +76,7 @@ func newScripted(sink backend.Sink) (backend.Backend, error) {
 // stamped adds the time to stops.
 type stamped struct{ backend.Sink }
 
+// Event implements backend.Sink.
 func (s stamped) Event(groups ...protocol.Group) {
 	now := strconv.FormatInt(time.Now().UnixNano(), 10)
 	for i, g := range groups {

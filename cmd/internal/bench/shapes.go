@@ -14,6 +14,7 @@ func benchShapes(b *bench) {
 	}
 }
 
+// shape measures one shape.
 func (b *bench) shape(shape string, servers, blocks, rounds int) {
 	n := thousands(servers)
 	b.progress("%s servers, %s", n, shape)

@@ -14,6 +14,7 @@ import (
 // further is how many threads each rank of the busy program has besides its main thread.
 const further = 7
 
+// benchShared measures the start of ranks, their memory and print.
 func benchShared(b *bench) {
 	shared := b.usual()
 	b.progress("starting %d ranks, %d to a gdb, %d times each way", manyRanks, shared.per, b.starts)
@@ -40,7 +41,7 @@ func benchRounds(b *bench) {
 
 	b.progress("stacks of ranks that run")
 	p = b.startPair(shared, laps, strconv.Itoa(further), "10000")
-	p.breakAt("track") // by then all threads exist
+	p.breakAt("track") // all threads exist when a rank stops there
 	p.goOn()
 	p.relay.ask("continue", manyRanks, "")
 	p.ask(session.Call{Command: "continue"})

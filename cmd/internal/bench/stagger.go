@@ -18,6 +18,7 @@ func benchStagger(b *bench) { b.runInside("stagger") }
 // moments records when the first and the last rank have stopped, according to their engines.
 type moments struct{ first, last atomic.Int64 }
 
+// reset forgets both.
 func (m *moments) reset() { m.first.Store(0); m.last.Store(0) }
 
 // watched is the event sink of one server that updates moments.
@@ -26,6 +27,7 @@ type watched struct {
 	at *moments
 }
 
+// Event implements backend.Sink.
 func (w watched) Event(groups ...protocol.Group) {
 	if slices.ContainsFunc(groups, func(g protocol.Group) bool { return g.Kind == protocol.KindStopped }) {
 		now := time.Now().UnixNano()
@@ -36,6 +38,7 @@ func (w watched) Event(groups ...protocol.Group) {
 	w.Sink.Event(groups...)
 }
 
+// insideStagger measures steps of all ranks.
 func insideStagger(in *insider) {
 	const servers, each, rounds = 1024, 64, 10 // the program ends soon after
 	in.say("%d ranks on %d servers stop within 200 ms, %d times", servers*each, servers, rounds)
@@ -56,7 +59,8 @@ func insideStagger(in *insider) {
 	in.add("events in all, at most", "", float64(most), 20)
 }
 
-// staggered steps all ranks once.
+// staggered steps all ranks once. It returns the time from the first stop of a rank until the first
+// event, that from the last stop until the last event, and the number of events.
 func (c *simSession) staggered(at *moments) (first, last time.Duration, events int) {
 	c.call(session.Call{Command: "step"})
 	for rest := c.all(); !rest.IsEmpty(); {

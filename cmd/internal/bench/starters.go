@@ -30,6 +30,7 @@ func startMPICH(b *bench) *known {
 	return b.startKnown(starter, compiler, "no MPIR")
 }
 
+// startKnown starts an MPI job.
 func (b *bench) startKnown(starter, compiler, note string) *known {
 	top, pids, end := b.startMPI(starter, compiler)
 	return &known{what: fmt.Sprintf("sdm attach PID of %s, %d ranks, %s", starter, attachRanks, note),
@@ -45,7 +46,7 @@ func startTorchrun(b *bench) *known {
 		fatal("torchrun", err)
 	}
 	var pids []int
-	waits("workers of torchrun", func() bool {
+	waitUntil("workers of torchrun", func() bool {
 		pids = named(family(agent.Process.Pid), "spin")
 		return len(pids) == attachRanks
 	})

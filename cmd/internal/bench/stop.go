@@ -18,6 +18,7 @@ const deepRank rank.ID = 14
 // stops is how many stops are measured: as many steps as the simulated program has.
 const stops = 10
 
+// benchStop measures stops of deepRank while all other ranks run.
 func benchStop(b *bench) {
 	self, err := os.Executable()
 	if err != nil {

@@ -20,11 +20,12 @@ type row struct {
 
 // limit is a target. At most one of ratio and most is set; if neither is, the figure has no target.
 type limit struct {
-	ratio float64 // with ratio: alternatively ours - floor, in the unit
-	slack float64 // with ratio: or ours - floor, in the unit
-	most  float64 // ours, in the unit
+	ratio float64 // of ours / floor; 0: none
+	slack float64 // with ratio: the target is also met if ours - floor is at most this, in the unit
+	most  float64 // of ours, in the unit; 0: none
 }
 
+// String returns the limit as the table shows it.
 func (l limit) String() string {
 	switch {
 	case l.slack > 0:
@@ -37,6 +38,7 @@ func (l limit) String() string {
 	return "-"
 }
 
+// times returns the ratio of ours to the floor; 0: there is no floor.
 func (r row) times() float64 {
 	if r.ratio == 0 && r.floor > 0 {
 		return r.ours / r.floor
@@ -57,10 +59,12 @@ func (r row) verdict() string {
 	return "ok"
 }
 
+// table contains the rows in the order in which they were added.
 type table struct{ rows []row }
 
 func (t *table) add(r row) { t.rows = append(t.rows, r) }
 
+// print writes the table.
 func (t *table) print(w io.Writer) {
 	out := tabwriter.NewWriter(w, 0, 0, 2, ' ', 0)
 	fmt.Fprintln(out, "what\tours\tfloor\tratio\ttarget\tverdict")

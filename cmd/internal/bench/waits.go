@@ -13,6 +13,7 @@ import (
 
 func benchWaits(b *bench) { b.runInside("waits") }
 
+// insideWaits measures the verdict about hangs of different kinds.
 func insideWaits(in *insider) {
 	const servers, each = 4096, 16
 	const alone = "seed 1\n"

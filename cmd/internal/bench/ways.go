@@ -26,12 +26,12 @@ const wayTimes = 7
 type known struct {
 	what   string          // of the row
 	target string          // argument of sdm attach
-	nodes  []protocol.Node // with their ranks; nil Host: this host
+	nodes  []protocol.Node // with their ranks
 	env    []string        // of all commands; nil: that of this process
 	on     []string        // words before each command, to run it where sdm runs; nil: here
 	lists  [][]string      // the commands of the launcher that list the ranks
 	starts func() []string // the command of the launcher that starts another one on each node; nil: all ranks are here
-	end    func()
+	end    func()          // ends the job; nil: the caller ends it
 }
 
 // wayLimit is the target of these rows.
@@ -41,6 +41,7 @@ var wayLimit = limit{ratio: 1.3}
 // their own.
 var ways = []func(*bench) *known{startOpenMPI, startMPICH, startTorchrun, startFlux, startPALS}
 
+// benchWays measures attaching to each of the ways' jobs.
 func benchWays(b *bench) {
 	for _, start := range ways {
 		if k := start(b); k != nil {
@@ -69,6 +70,7 @@ func (k *known) attachLine(b *bench) *exec.Cmd {
 	return k.command(b.console(), "attach", "--no-rc", "--format", "ndjson", "-b", "-e", "ranks", k.target)
 }
 
+// pidsOf returns the process IDs of the ranks of a node.
 func pidsOf(n protocol.Node) (pids []int) {
 	for _, p := range n.Pids {
 		pids = append(pids, p.PID)
@@ -223,7 +225,7 @@ func serveGDBs(args []string) {
 	if err != nil {
 		fatal("bare gdbs", err)
 	}
-	c.Read(make([]byte, 1)) // its end
+	c.Read(make([]byte, 1)) // returns when the connection ends
 	for _, g := range gdbs {
 		g.leave()
 	}

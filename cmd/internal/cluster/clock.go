@@ -11,9 +11,9 @@ import (
 
 // clock calls the timer functions of all servers of a cluster. With one timer of package time for
 // each, thousands that are due at once would become thousands of goroutines, and those that carry
-// packets would have to wait for them all, as if the network stood still. Here a few goroutines
-// make the calls one after the other. If the machine is too slow for its ranks, they stop later,
-// but packets are still carried.
+// packets would have to wait for them all, as if the network stood still. Here a few goroutines, the
+// ringers, make the calls one after the other. If the machine is too slow for its ranks, the ranks
+// stop later, but packets are still carried.
 //
 // Goroutines: the ringers, from newClock until close.
 type clock struct {
@@ -87,6 +87,7 @@ func (c *clock) due() {
 	c.set()
 }
 
+// run is a ringer.
 func (c *clock) run() {
 	for {
 		a := c.next()

@@ -78,8 +78,8 @@ func (c Config) Validate() error {
 type Cluster struct {
 	Master    *master.Master
 	carriers  *overlay.ReaderPool
-	clock     *clock // nil: ranks take no time
-	behaviour sim.Config
+	clock     *clock     // nil: ranks take no time
+	behaviour sim.Config // of the ranks of all servers
 	cfg       Config
 	servers   []*node
 	group     sync.WaitGroup
@@ -128,6 +128,7 @@ func New(cfg Config) (*Cluster, error) {
 	return c, nil
 }
 
+// newNode returns server i, which is not started.
 func (c *Cluster) newNode(i int) *node {
 	first := func(i int) int { return int(int64(i) * int64(c.cfg.Ranks) / int64(c.cfg.Servers)) }
 	return &node{
@@ -152,6 +153,7 @@ func (c *Cluster) serve(ctx context.Context, i int, n *node) error {
 	return err
 }
 
+// prepare makes the vertex of a server.
 func (c *Cluster) prepare(i int, n *node) (*server.Runner, error) {
 	n.door.self = n.self
 	return server.Prepare(server.Config{

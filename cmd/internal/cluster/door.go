@@ -15,11 +15,12 @@ import (
 type door struct {
 	self *server.Self
 	by   *overlay.ReaderPool // makes the links
-	come chan overlay.Link
-	shut chan struct{}
+	come chan overlay.Link   // our ends of new links
+	shut chan struct{}       // closed by Close
 	once sync.Once
 }
 
+// newDoor returns an open door.
 func newDoor(by *overlay.ReaderPool) *door {
 	return &door{by: by, come: make(chan overlay.Link), shut: make(chan struct{})}
 }
@@ -48,7 +49,7 @@ func (d *door) Accept(ctx context.Context) (overlay.Link, overlay.Identity, erro
 		if err == nil {
 			return link, parent, nil
 		}
-		// The parent has been told why; the next one may be the right one.
+		// Answer has told the parent why it is refused. Accept waits for the next one.
 	}
 }
 

@@ -91,6 +91,7 @@ type spread struct {
 	least, most time.Duration
 }
 
+// line reads one line.
 func (p *scriptParser) line(line string) error {
 	word, rest := cut(line)
 	if word == "" || word[0] == '#' {
@@ -132,6 +133,7 @@ func cut(s string) (word, rest string) {
 	return s[:i], strings.TrimSpace(s[i:])
 }
 
+// times reads the rest of a run or answer statement: TIME [SET].
 func (p *scriptParser) times(to *[]spread, s string) error {
 	word, rest := cut(s)
 	least, most, err := parseTimes(word)
@@ -148,6 +150,7 @@ func (p *scriptParser) times(to *[]spread, s string) error {
 	return nil
 }
 
+// all returns all ranks.
 func (p *scriptParser) all() rank.Set { return rank.Range(0, rank.ID(p.ranks-1)) }
 
 // parseTimes reads "5ms" or "0ms..200ms".
@@ -162,6 +165,7 @@ func parseTimes(s string) (least, most time.Duration, err error) {
 	return least, most, err
 }
 
+// parseTime reads "5ms".
 func parseTime(s string) (time.Duration, error) {
 	d, err := time.ParseDuration(s)
 	if err != nil || d < 0 || d > 24*time.Hour {
@@ -170,16 +174,19 @@ func parseTime(s string) (time.Duration, error) {
 	return d, nil
 }
 
+// parseSet reads a set of numbers below n.
 func (p *scriptParser) parseSet(s string, n int) (rank.Set, error) {
 	return rank.Parse(s, rank.Env{All: rank.Range(0, rank.ID(n-1))})
 }
 
+// set adds a set of ranks to another one.
 func (p *scriptParser) set(to *rank.Set, s string) error {
 	set, err := p.parseSet(s, p.ranks)
 	*to = to.Union(set)
 	return err
 }
 
+// number reads a number from least to most.
 func (p *scriptParser) number(s string, least, most int) (int, error) {
 	n, err := strconv.Atoi(s)
 	if err != nil || n < least || n > most {
@@ -188,11 +195,13 @@ func (p *scriptParser) number(s string, least, most int) (int, error) {
 	return n, nil
 }
 
+// stacks reads the rest of a stacks statement.
 func (p *scriptParser) stacks(s string) (err error) {
 	p.out.Behaviour.Variants, err = p.number(s, 1, 1<<20)
 	return err
 }
 
+// setSeed reads the rest of a seed statement.
 func (p *scriptParser) setSeed(s string) (err error) {
 	p.seed, err = strconv.ParseUint(s, 10, 64)
 	return err
@@ -206,6 +215,7 @@ func tail(s, word string) (a, b string) {
 	return s, ""
 }
 
+// value reads the rest of a value statement.
 func (p *scriptParser) value(s string) error {
 	s, set := tail(s, "for")
 	name, expr, ok := strings.Cut(s, "=")
@@ -230,6 +240,7 @@ func (p *scriptParser) value(s string) error {
 	return nil
 }
 
+// crash reads the rest of a crash statement.
 func (p *scriptParser) crash(s string) error {
 	s, line := tail(s, "at")
 	if line != "" {
@@ -242,6 +253,7 @@ func (p *scriptParser) crash(s string) error {
 	return p.set(&p.out.Behaviour.Crash, s)
 }
 
+// fail reads the rest of a fail statement.
 func (p *scriptParser) fail(s string) error {
 	s, code := tail(s, "with")
 	if code != "" {
@@ -254,6 +266,7 @@ func (p *scriptParser) fail(s string) error {
 	return p.set(&p.out.Behaviour.Fail, s)
 }
 
+// action reads the rest of an after statement.
 func (p *scriptParser) action(s string) error {
 	word, rest := cut(s)
 	after, err := parseTime(word)
@@ -273,7 +286,7 @@ func (p *scriptParser) action(s string) error {
 	return nil
 }
 
-// finish turns times into functions.
+// finish makes functions of the times, sorts the actions and returns the script.
 func (p *scriptParser) finish() (Script, error) {
 	b := &p.out.Behaviour
 	b.Seed = p.seed

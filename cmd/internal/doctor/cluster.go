@@ -105,6 +105,7 @@ func (m Machine) hosts(ctx context.Context) []Finding {
 	return rows
 }
 
+// host asks one host.
 func (m Machine) host(ctx context.Context, host string) []Finding {
 	shell := strings.Fields(m.RemoteShell)
 	if len(shell) == 0 {
@@ -145,6 +146,7 @@ func (m Machine) host(ctx context.Context, host string) []Finding {
 	return rows
 }
 
+// rowOf returns the finding of a check that is either good or bad.
 func rowOf(host, check string, good bool, found, missing, hint string) Finding {
 	if good {
 		return Finding{Host: host, Check: check, Grade: Good, Found: found}

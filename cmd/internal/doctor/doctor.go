@@ -95,6 +95,7 @@ func Print(w io.Writer, all []Finding) error {
 	return err
 }
 
+// find finds a program by Path.
 func (m Machine) find(name string) (string, error) {
 	if m.Path != nil {
 		return m.Path(name)
@@ -113,7 +114,7 @@ func (m Machine) read(path string) string {
 	return strings.TrimSpace(string(b))
 }
 
-// ask runs a program and returns its output and error output.
+// ask runs a program and returns what it writes to standard output and standard error.
 func (m Machine) ask(ctx context.Context, name string, args ...string) (string, error) {
 	ctx, cancel := context.WithTimeout(ctx, patience)
 	defer cancel()
@@ -126,6 +127,7 @@ func (m Machine) ask(ctx context.Context, name string, args ...string) (string, 
 	return strings.TrimSpace(string(out)), err
 }
 
+// lookup returns the value of a variable of Env; "": it is not set.
 func (m Machine) lookup(name string) string {
 	for _, e := range m.Env {
 		if value, ok := strings.CutPrefix(e, name+"="); ok {

@@ -9,8 +9,8 @@ import (
 	"sdm/launch/flux"
 )
 
-// onStandIn is said of resource managers with which sdm was not tried: only with programs that
-// stand in for their commands.
+// onStandIn is added to findings about resource managers with which sdm was not tried. It was tried
+// with programs that stand in for their commands.
 const onStandIn = "; sdm was tried with a stand-in for it only"
 
 // flux checks whether there is an instance of Flux, and whether it lets users start servers beside

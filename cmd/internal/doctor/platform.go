@@ -18,6 +18,7 @@ func (m Machine) platform(context.Context) []Finding {
 	return platformOf(unix.ByteSliceToString(name.Machine[:]), unix.ByteSliceToString(name.Release[:]))
 }
 
+// platformOf is platform for a machine and a release as uname(2) gives them.
 func platformOf(machine, release string) []Finding {
 	f := Finding{Check: "platform", Grade: Good, Found: "Linux " + release + " on " + runtime.GOARCH}
 	if machine != machines[runtime.GOARCH] {

@@ -54,7 +54,7 @@ func (m Machine) newestToolset(ctx context.Context) (toolset, bool) {
 }
 
 // orToolset adds a hint to a finding about a gdb that is missing or too old: the gdb of a toolset,
-// if there is a better one.
+// if there is a newer one. major is the version of the gdb that was found; 0: none was.
 func (m Machine) orToolset(ctx context.Context, f Finding, major int) Finding {
 	if f.Grade == Good || m.GDB != "" {
 		return f
@@ -70,7 +70,7 @@ func (m Machine) orToolset(ctx context.Context, f Finding, major int) Finding {
 	return f
 }
 
-// isRedHat reports whether this is one of these systems (os-release(5)).
+// isRedHat reports whether this is Red Hat Enterprise Linux, a rebuild, or Fedora (os-release(5)).
 func (m Machine) isRedHat() bool {
 	for line := range strings.Lines(m.read("/etc/os-release")) {
 		name, value, _ := strings.Cut(strings.TrimSpace(line), "=")

@@ -87,6 +87,8 @@ func MPIR(path string) []string {
 // two.
 const maxDepth = 2
 
+// symbolsOf adds the symbols of MPIR in a file and its libraries to found. It returns false if the
+// file is not an ELF file.
 func symbolsOf(path string, found map[string]bool, depth int) bool {
 	f, err := elf.Open(path)
 	if err != nil {

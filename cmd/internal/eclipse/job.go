@@ -36,7 +36,7 @@ type Spec struct {
 // called concurrently. It starts no goroutines.
 type Job struct {
 	Size    int
-	Output  map[int]string // text of each rank
+	Output  map[int]string // output of each rank so far
 	Starter *exec.Cmd      // mpirun with the servers
 	Master  *exec.Cmd      // sdm --master
 	Errors  bytes.Buffer   // standard error of the master; complete after Close
@@ -171,7 +171,8 @@ func (j *Job) Ask(answer, code int, set string, args ...string) ([]Packet, error
 	return j.Await(answer, set)
 }
 
-// Begin is START SESSION: program, its directory, the working directory and arguments.
+// Begin sends START SESSION, with the name of a program, its directory, the working directory and
+// arguments, and awaits the answers.
 func (j *Job) Begin(program string, args ...string) error {
 	dir, name := filepath.Split(program)
 	if err := j.Send(Start, append([]string{name, dir, j.Starter.Dir}, args...)...); err != nil {

@@ -74,12 +74,13 @@ func decode(r io.Reader) (Packet, error) {
 	return p, d.err
 }
 
-// reader decodes a body. After an error it gives zero values.
+// reader decodes a body. After an error its methods return zero values.
 type reader struct {
 	rest []byte
 	err  error
 }
 
+// take returns the next n bytes.
 func (d *reader) take(n int) []byte {
 	if d.err != nil || n < 0 || n > len(d.rest) {
 		d.err = errors.New("a packet ends too early")
@@ -90,6 +91,7 @@ func (d *reader) take(n int) []byte {
 	return b
 }
 
+// number reads a number.
 func (d *reader) number() int {
 	v, n := binary.Uvarint(d.rest)
 	if n <= 0 || v > 1<<31-1 {
@@ -100,6 +102,7 @@ func (d *reader) number() int {
 	return int(v)
 }
 
+// text reads a text with its length.
 func (d *reader) text() string { return string(d.take(d.number())) }
 
 // setText returns the text of a set of ranks of a job: the number of ranks, and their bits in whole

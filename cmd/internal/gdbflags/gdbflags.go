@@ -12,7 +12,7 @@ import (
 
 // Values are those of the flags about gdb. The zero value stands for the defaults.
 type Values struct {
-	Path         string   // path; "": gdb in PATH
+	Path         string   // of gdb; "": gdb in PATH
 	Args         []string // further arguments for each gdb
 	RanksPerGDB  string   // a number, or "auto"
 	IndexCache   string   // a directory, "auto" or "off"

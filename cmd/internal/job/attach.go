@@ -12,7 +12,7 @@ import (
 )
 
 // Attach finds the ranks of a running job and starts servers for them. target is what the user
-// gives: a process, pids:, hostfile:, slurm:, pmix: or job:.
+// gives: a process id, or one of the prefixed forms that finder.find knows (slurm:JOBID).
 func Attach(ctx context.Context, s Spec, io IO, target string) (*Job, error) {
 	b := s.builder(io)
 	f := finder{b, &s, &io}
@@ -33,7 +33,7 @@ func Attach(ctx context.Context, s Spec, io IO, target string) (*Job, error) {
 		release()
 		return nil, failed(console.StatusNotStarted, err)
 	}
-	if s.Servers.Backend != "probe" { // that holds them for a millisecond
+	if s.Servers.Backend != "probe" { // a probe holds a rank for about a millisecond
 		f.heldTooLong(p.Table)
 	}
 	b.PackGDB()
@@ -48,10 +48,10 @@ func Attach(ctx context.Context, s Spec, io IO, target string) (*Job, error) {
 	if p.BySrun {
 		j.checkTasks(p.Table)
 	}
-	close := j.end
+	closeTree := j.end
 	j.end = func(ctx context.Context, status console.Status) (console.Status, error) {
 		defer release()
-		return close(ctx, status)
+		return closeTree(ctx, status)
 	}
 	if holder != nil {
 		j.Started = func() { holder.Release() }
@@ -75,6 +75,7 @@ func refuseOurselves(table protocol.Proctable) error {
 	return nil
 }
 
+// endLauncher ends a launcher and logs an error.
 func endLauncher(h launch.Launcher, log *slog.Logger) {
 	ctx, cancel := servers.Closing()
 	defer cancel()

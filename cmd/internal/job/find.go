@@ -25,8 +25,8 @@ type finder struct {
 	io  *IO
 }
 
-// find finds the ranks of the argument of attach. The caller must end the launcher that it returns,
-// unless it is nil.
+// find finds the ranks of the job that target, the argument of attach, names. The caller must end
+// the launcher that find returns, unless it is nil.
 func (f finder) find(ctx context.Context, target string) (servers.Placement, launch.Launcher, error) {
 	kind, rest, named := strings.Cut(target, ":")
 	switch {
@@ -72,6 +72,7 @@ func (f finder) find(ctx context.Context, target string) (servers.Placement, lau
 	return f.findByPID(ctx, pid)
 }
 
+// readHostfile reads the table of ranks of hostfile:FILE.
 func readHostfile(path string) (protocol.Proctable, error) {
 	f, err := os.Open(path)
 	if err != nil {
@@ -123,7 +124,7 @@ func (f finder) findByPID(ctx context.Context, pid int) (servers.Placement, laun
 	cancel()
 	if err == nil && launch.HasHelpers(table) {
 		defer endLauncher(starter, f.Log)
-		p, err := f.behindHelpers(ctx, table, hydra, starter.JobID())
+		p, err := f.ranksOfHelpers(ctx, table, hydra, starter.JobID())
 		return p, nil, err
 	}
 	p := servers.Placement{Table: table, ID: starter.JobID()}
@@ -154,7 +155,7 @@ func (f finder) useToolOf(ctx context.Context, starter int, id string) (bySrun b
 		return false
 	}
 	f.UseSlurm()
-	if _, _, err := f.nodesOf(ctx, slurm.Step{Job: id}); err != nil { // for its components
+	if _, _, err := f.nodesOf(ctx, slurm.Step{Job: id}); err != nil { // nodesOf records the components
 		f.Log.Info("Slurm does not tell the nodes of the job", "err", err)
 	}
 	return true
@@ -184,8 +185,8 @@ func (f finder) withoutMPIR(ctx context.Context, pid int, none *mpir.NoStarter) 
 	return servers.Placement{Table: protocol.Proctable{{Host: servers.HostName(), PID: pid}}, ID: strconv.Itoa(pid)}, nil
 }
 
-// findByTool asks the start tool, which must offer MPIR itself, for the job with this ID. So the
-// job may have been started on another login node.
+// findByTool asks the start tool, which must offer MPIR itself, for the job with this ID. The job
+// may have been started on another login node.
 func (f finder) findByTool(ctx context.Context, id string) (servers.Placement, launch.Launcher, error) {
 	if f.StartTool == "" {
 		return servers.Placement{}, nil, misused("job:ID needs --start-tool CMD, a command that knows the job by its ID and offers MPIR")

@@ -27,8 +27,8 @@ func (f finder) findByFlux(ctx context.Context, id flux.ID) (servers.Placement, 
 	return p, err
 }
 
-// besideInFlux returns how flux exec starts the servers of a job; nil: nothing need start any on
-// other hosts, or the user has chosen another way.
+// besideInFlux returns how flux exec starts the servers of a job. It returns nil if all ranks are on
+// this host, or if the user has chosen another way.
 func besideInFlux(ctx context.Context, b *servers.Builder, id flux.ID, table protocol.Proctable) (*servers.Beside, error) {
 	nodes := table.Nodes()
 	if b.IsChosen() || len(nodes) == 1 && servers.IsHere(nodes[0].Host) {
@@ -44,13 +44,14 @@ func besideInFlux(ctx context.Context, b *servers.Builder, id flux.ID, table pro
 
 // pushed is a command that passes its standard input on to commands on the nodes.
 //
-// Goroutine: one that writes the input; it ends when that is read, or with the command.
+// Goroutine: one that writes the input; it ends when the command has read the input or has ended.
 type pushed struct {
 	*slot.Starter
 	name  string
 	wrote chan struct{}
 }
 
+// startPushed starts a command and passes input to it.
 func startPushed(argv, env []string, input []byte, stderr *os.File) (servers.Started, error) {
 	r, w, err := os.Pipe()
 	if err != nil {
@@ -71,8 +72,10 @@ func startPushed(argv, env []string, input []byte, stderr *os.File) (servers.Sta
 	return p, nil
 }
 
+// Failed returns the error that the command has ended.
 func (p *pushed) Failed() error { return fmt.Errorf("%s: %w", p.name, p.Ended()) }
 
+// End ends the command and waits for the goroutine.
 func (p *pushed) End(ctx context.Context) {
 	p.Starter.End(ctx)
 	<-p.wrote

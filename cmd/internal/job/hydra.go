@@ -30,7 +30,8 @@ func (f finder) findHydra(ctx context.Context, h launch.Hydra, id string, hosts 
 	return f.askHosts(ctx, id, hosts, "--hydra", h.Control)
 }
 
-// askHosts finds the ranks of a job on its hosts.
+// askHosts finds the ranks of a job on its hosts. which is an option of sdm-server --list and its
+// value, which names the job on the hosts.
 func (f finder) askHosts(ctx context.Context, id string, hosts []string, which ...string) (servers.Placement, error) {
 	answers, err := f.list(ctx, id, hosts, which...)
 	if err != nil {
@@ -40,7 +41,7 @@ func (f finder) askHosts(ctx context.Context, id string, hosts []string, which .
 	return servers.Placement{Table: table, ID: id}, err
 }
 
-// list runs sdm-server --list on each host.
+// list runs sdm-server --list on each host, with the option which.
 func (f finder) list(ctx context.Context, id string, hosts []string, which ...string) ([]ssh.Answer, error) {
 	server, err := local.FindServer("")
 	if err != nil {
@@ -81,8 +82,8 @@ func (f finder) ask(ctx context.Context, id string, hosts, look []string) []ssh.
 	return ssh.Ask(ctx, spec)
 }
 
-// fromAnswers makes a table of the hosts' answers about the job of a name. Missing ranks are left out with a message; without
-// any rank it returns an error.
+// fromAnswers makes a table of the hosts' answers about the named job. It leaves out missing ranks
+// with a message to the user. It returns an error if no rank was found.
 func (f finder) fromAnswers(name string, answers []ssh.Answer) (protocol.Proctable, error) {
 	var all []launch.Found
 	var troubles []string
@@ -118,9 +119,9 @@ func (f finder) fromAnswers(name string, answers []ssh.Answer) (protocol.Proctab
 	return table, nil
 }
 
-// behindHelpers finds the ranks of a job whose table, made by srun, contains helper processes of
-// another starter in place of the ranks.
-func (f finder) behindHelpers(ctx context.Context, table protocol.Proctable, hydra *launch.Hydra, id string) (servers.Placement, error) {
+// ranksOfHelpers finds the ranks of a job whose table, made by srun, contains helper processes of
+// another starter in place of the ranks: the proxies of mpiexec or the daemons of mpirun.
+func (f finder) ranksOfHelpers(ctx context.Context, table protocol.Proctable, hydra *launch.Hydra, id string) (servers.Placement, error) {
 	if hydra == nil {
 		return f.findInSlurm(ctx, slurm.Step{Job: id})
 	}
@@ -131,8 +132,8 @@ func (f finder) behindHelpers(ctx context.Context, table protocol.Proctable, hyd
 	return f.findHydra(ctx, *hydra, id, hosts)
 }
 
-// likeStarter reaches the hosts as mpiexec has, by its remote shell or by srun, unless the user has
-// chosen a way.
+// likeStarter selects the way to the hosts that mpiexec has used, its remote shell or srun, unless
+// the user has chosen one.
 func likeStarter(way *servers.Way, h launch.Hydra) {
 	if h.Srun > 0 {
 		way.UseSlurm()

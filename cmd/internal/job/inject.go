@@ -85,8 +85,8 @@ func splitTemplate(text string) ([]templateWord, error) {
 	return words, nil
 }
 
-// inject fills in a template. {args} as an unquoted word of its own becomes one word for each
-// argument; elsewhere the arguments are joined by blanks.
+// inject replaces {daemon} and {args} in a template. {args} as an unquoted word of its own becomes
+// one word for each argument; elsewhere the arguments are joined by blanks.
 func inject(template []templateWord, daemon string, args []string) []string {
 	var words []string
 	fill := strings.NewReplacer("{daemon}", daemon, "{args}", strings.Join(args, " "))
@@ -100,26 +100,27 @@ func inject(template []templateWord, daemon string, args []string) []string {
 	return words
 }
 
-// takes reports whether the arguments of a daemon fit into a template: it has a place for them, and
-// none of them would be split there.
-func takes(template []templateWord, args []string) bool {
+// fits reports whether the arguments of a daemon fit into a template: the template has a place for
+// them, and none of them would be split there.
+func fits(template []templateWord, args []string) bool {
 	place := false
 	for _, w := range template {
 		if !strings.Contains(w.text, "{args}") {
 			continue
 		}
 		place = true
-		if alone := w.text == "{args}" && !w.quoted; !alone && slices.ContainsFunc(args, falls) {
+		if alone := w.text == "{args}" && !w.quoted; !alone && slices.ContainsFunc(args, needsQuotes) {
 			return false
 		}
 	}
 	return place
 }
 
-// falls reports whether splitting at blanks would change an argument.
-func falls(arg string) bool { return arg == "" || strings.ContainsAny(arg, " \t\n'\"\\$`") }
+// needsQuotes reports whether splitting at blanks would change an argument.
+func needsQuotes(arg string) bool { return arg == "" || strings.ContainsAny(arg, " \t\n'\"\\$`") }
 
-// withServers returns the starter's command line with the arguments that start our servers.
+// withServers returns the starter's command line with the arguments that start our servers. text is
+// the value of --starter-args. Arguments that do not fit into the template go into a script.
 func withServers(r *servers.Rendezvous, argv []string, text string, log *slog.Logger) ([]string, error) {
 	template, err := readTemplate(text)
 	if err != nil {
@@ -130,7 +131,7 @@ func withServers(r *servers.Rendezvous, argv []string, text string, log *slog.Lo
 		return nil, err
 	}
 	daemon, args := line[0], line[1:]
-	if !takes(template, args) {
+	if !fits(template, args) {
 		if daemon, err = r.Script(line); err != nil {
 			return nil, err
 		}

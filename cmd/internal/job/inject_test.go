@@ -13,7 +13,7 @@ func TestInject(t *testing.T) {
 	for _, c := range []struct {
 		template string
 		args     []string
-		takes    bool
+		fits     bool
 		want     string
 	}{
 		{"--tool {daemon} {args} -x", plain, true, "[--tool][/bin/d d][--a][b=1][-x]"},
@@ -27,8 +27,8 @@ func TestInject(t *testing.T) {
 			t.Errorf("%s: %v", c.template, err)
 			continue
 		}
-		if got := takes(template, c.args); got != c.takes {
-			t.Errorf("%s takes %q: %v", c.template, c.args, got)
+		if got := fits(template, c.args); got != c.fits {
+			t.Errorf("%s fits %q: %v", c.template, c.args, got)
 		}
 		if got := "[" + strings.Join(inject(template, "/bin/d d", c.args), "][") + "]"; got != c.want {
 			t.Errorf("%s: %s, want %s", c.template, got, c.want)

@@ -35,14 +35,14 @@ type Spec struct {
 	TriesMPIR    bool          // MPIR is tried before servers in the slots
 	NeedsMPIR    string        // flag that permits nothing but MPIR; "": none
 	NeedsPMIx    bool          // the starter's PMIx server holds the ranks
-	PMIxSpawn    bool          // libpmix starts the starter then
+	PMIxSpawn    bool          // with NeedsPMIx: libpmix starts the starter
 	StarterArgs  string        // template of arguments that start our servers; "": none
 	QueueWait    time.Duration // limit until the ranks are held, or of the queue; 0: none
 	StdinFile    string        // what the starter reads; "": our standard input
 	ChangesRanks bool          // their environment or directory differs from what the starter gives
 
 	PMIxLog bool // PMIx servers write what the session does to the log of the system
-	Force   bool // PMIx servers are connected to although they would not survive it
+	Force   bool // a PMIx server is used even if it is known to end when a tool connects
 }
 
 // IO is what a job uses of our process.
@@ -56,7 +56,7 @@ type IO struct {
 	Clock        *servers.Clock // limits the start
 }
 
-// Terminal is what the console has taken of the standard streams.
+// Terminal says how a starter shares the standard streams with the console.
 type Terminal struct {
 	Out, Err io.Writer // show what a starter writes above the prompt; nil: there is no prompt
 	Input    bool      // the starter reads standard input
@@ -91,11 +91,13 @@ func (j *Job) End(ctx context.Context, status console.Status) (console.Status, e
 // Error is the reason why there is no job.
 type Error struct {
 	Status console.Status // of our process
-	Err    error
+	Err    error          // the reason
 }
 
+// Error returns the text of the reason.
 func (e *Error) Error() string { return e.Err.Error() }
 
+// Unwrap returns the reason.
 func (e *Error) Unwrap() error { return e.Err }
 
 // failed returns an error with a status. The status of an error that has one stays.
@@ -107,8 +109,8 @@ func failed(status console.Status, err error) error {
 	return &Error{status, err}
 }
 
-// notBuilt returns the error that the tree could not be built, with the last messages of the
-// servers. It is the cause of ctx, if that has ended.
+// notBuilt returns the error that the tree could not be built. trouble is the last messages of the
+// servers; nil: none. If ctx has ended, its cause takes the place of err.
 func notBuilt(ctx context.Context, err, trouble error) error {
 	if cause := context.Cause(ctx); cause != nil && errors.Is(err, ctx.Err()) {
 		err = cause
@@ -126,6 +128,7 @@ func misused(format string, args ...any) error {
 	return &Error{console.StatusUsage, fmt.Errorf(format, args...)}
 }
 
+// builder returns a builder of servers for the job.
 func (s *Spec) builder(io IO) *servers.Builder {
 	return &servers.Builder{
 		Spec: s.Servers, Clock: io.Clock, Log: io.Log, Stderr: io.Err, Remark: io.Remark, Progress: io.Progress,
@@ -176,8 +179,8 @@ func attaching(table protocol.Proctable) *session.Call {
 	return &session.Call{Command: "attach", Args: protocol.Args{Pids: table.Pids()}}
 }
 
-// checkTasks lets servers check the process ids of the ranks of a table, which are tasks of a step of
-// Slurm.
+// checkTasks tells the servers the program of each rank of a table, so that they can check its
+// process id. The ranks are tasks of a step of Slurm.
 func (j *Job) checkTasks(table protocol.Proctable) {
 	for i, p := range table { // in the same order
 		if p.Program != "" {
@@ -186,7 +189,7 @@ func (j *Job) checkTasks(table protocol.Proctable) {
 	}
 }
 
-// awaited returns the ranks of Only, whatever the job; nil: all.
+// awaited returns the ranks of Only before those of the job are known; nil: all.
 func (s *Spec) awaited() (*rank.Set, error) {
 	if s.Only == "" {
 		return nil, nil

@@ -18,8 +18,8 @@ import (
 	"sdm/protocol/rank"
 )
 
-// findMatch finds the processes of the user on the hosts of jobHosts whose command lines match: ranks
-// in the order of host and process id.
+// findMatch finds the processes of the user on the hosts of jobHosts whose command lines match. It
+// numbers them as ranks in the order of host and process id.
 func (f finder) findMatch(ctx context.Context, text string) (servers.Placement, error) {
 	if _, err := launch.ParseMatch(text); err != nil {
 		return servers.Placement{}, misused("--match: %w", err)

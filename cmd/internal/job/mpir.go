@@ -48,13 +48,13 @@ type mpirJob struct {
 
 	mu     sync.Mutex
 	free   rank.Set // ranks that have ended, were detached, or are lost
-	killed rank.Set // by a command
-	lost   rank.Set // whose servers are lost
-	all    rank.Set
+	killed rank.Set // ranks that a command has killed
+	lost   rank.Set // ranks whose servers are lost
+	all    rank.Set // ranks of the tree
 }
 
-// byMPIR takes control of a starter's job by MPIR. An error that is a *mpir.Mute means that nothing
-// was started and another way may be tried.
+// byMPIR takes control of a starter's job by MPIR, or of a job of Flux. An error that is a
+// *mpir.NoMPIR means that nothing was started and another way may be tried.
 func (t *start) byMPIR(ctx context.Context) (*Job, error) {
 	h := &mpirJob{start: t}
 	return h.hold(ctx, h.prepare)
@@ -71,7 +71,7 @@ func (h *mpirJob) hold(ctx context.Context, prepare func() error) (*Job, error) 
 		h.abandon()
 		return nil, failed(console.StatusNotStarted, err)
 	}
-	here, err := t.b.StartLocal(1) // meanwhile: most jobs are tried on one host
+	here, err := t.b.StartLocal(1) // starts while the starter does; many jobs have only this host
 	if err != nil {
 		h.abandon()
 		return nil, failed(console.StatusNoTree, err)
@@ -134,7 +134,7 @@ func (h *mpirJob) spec() mpir.Spec {
 }
 
 // starterEnv returns the environment of the starter. It switches off Open MPI's warning that MPIR is
-// deprecated, which would stand in the output of the program. Variables that the user has set stay.
+// deprecated, which would appear in the output of the program. Variables that the user has set stay.
 func (h *mpirJob) starterEnv() []string {
 	add := []protocol.EnvDirective{{Op: "add", Name: "OMPI_MPIR_DO_NOT_WARN", Value: "1"}}
 	if h.Servers.Lookup(nodeFile) != "" {
@@ -280,9 +280,9 @@ func (h *mpirJob) job(tree *servers.Tree, table protocol.Proctable) *Job {
 	return j
 }
 
-// observe records the states of the ranks after the last command. If the job is not over, the starter
-// ends it while gdbs still hold its ranks: Open MPI kills ranks one second after it was told to,
-// and ranks that were detached before would run on during that time.
+// observe records the states of the ranks after the last command. If the job is not over, observe
+// tells the starter to end it while gdbs still hold its ranks: Open MPI kills ranks one second after
+// it was told to, and ranks detached before that would run on during that time.
 func (h *mpirJob) observe(s *session.States, killed rank.Set) {
 	h.mu.Lock()
 	h.free, h.killed, h.lost = s.Ended(), killed, s.In(session.Lost)
@@ -301,8 +301,9 @@ func (h *mpirJob) observe(s *session.States, killed rank.Set) {
 // holdWait is how long gdbs hold the ranks while the starter ends the job.
 const holdWait = 3 * time.Second
 
-// end lets the starter end the job. If all ranks have ended, were detached, or are lost, it waits
-// instead until the job ends by itself or by the end of ctx, and the status is the starter's.
+// end lets the starter end the job. If all ranks have ended, were detached, or are lost, end waits
+// instead until the starter has ended, or until ctx ends. The status is then the starter's, unless
+// it is 0, a command has killed ranks, or the session has another error.
 func (h *mpirJob) end(ctx context.Context, status console.Status) (console.Status, error) {
 	h.mu.Lock()
 	over, killed, lost := status != console.StatusNotStarted && h.all.Minus(h.free).IsEmpty(), !h.killed.IsEmpty(), h.lost

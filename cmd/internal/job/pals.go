@@ -68,6 +68,7 @@ func palsHere(b *servers.Builder, id pals.APID) (pals.Application, error) {
 	return app, err
 }
 
+// ofPALS returns the placement of an application. name is what the user has called it.
 func (f finder) ofPALS(ctx context.Context, name string, app pals.Application) (servers.Placement, error) {
 	table, err := app.Ranks(ctx)
 	if err != nil {
@@ -92,8 +93,8 @@ func besideInPALS(app pals.Application, table protocol.Proctable) *servers.Besid
 	}
 }
 
-// usePALS lets palscmd start the servers of a starter with MPIR that is PALS's: the name of its job
-// is an APID.
+// usePALS lets palscmd start the servers if the ID of the job, known by MPIR, is an APID and so the
+// starter is one of PALS. whole is the table of all ranks.
 func usePALS(b *servers.Builder, p *servers.Placement, whole protocol.Proctable) {
 	id, err := pals.ParseAPID(p.ID)
 	if err != nil {
@@ -107,7 +108,7 @@ func usePALS(b *servers.Builder, p *servers.Placement, whole protocol.Proctable)
 	}
 }
 
-// palsEnv are the directives with which starters of PALS start a job that tools can reach: also if
+// palsEnv are the directives, by starter, with which PALS starts a job that tools can reach: also if
 // it has one node, and if its ranks are held for minutes.
 var palsEnv = map[string][]protocol.EnvDirective{
 	"mpiexec": {{Op: "add", Name: "PALS_LOCAL_LAUNCH", Value: "0"}, {Op: "add", Name: "PALS_RPC_TIMEOUT", Value: "300"}},

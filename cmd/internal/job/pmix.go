@@ -16,8 +16,8 @@ import (
 	"sdm/protocol/rank"
 )
 
-// pmixJob is a job that a PMIx server has started for us, and the servers of sdm that it has
-// started on the nodes of the job.
+// pmixJob is a job that a PMIx server has started for us. The servers of sdm, which the PMIx server
+// has started on its nodes, are a second job of the PMIx server.
 //
 // Goroutines: those of relay and of pmix.Direct.
 type pmixJob struct {
@@ -27,9 +27,9 @@ type pmixJob struct {
 	relay    relay.Relay // passes on what the ranks write
 
 	mu     sync.Mutex
-	all    rank.Set
+	all    rank.Set // ranks of the tree
 	free   rank.Set // ranks that have ended, were detached, or are lost
-	killed rank.Set // by a command
+	killed rank.Set // ranks that a command has killed
 }
 
 // Direct lets a PMIx server start the job of d, holds its ranks, and starts servers on its nodes.
@@ -145,8 +145,8 @@ func (h *pmixJob) observe(s *session.States, killed rank.Set) {
 // endWait is how long the server may take to report the ends of jobs whose processes have ended.
 const endWait = 10 * time.Second
 
-// end waits for the ends of both jobs and reports them. If ranks were not detached and have not
-// ended, it kills the job.
+// end waits for the ends of both jobs and reports them. If ranks are still under control, it kills
+// both jobs instead.
 func (h *pmixJob) end(ctx context.Context, status console.Status) (console.Status, error) {
 	defer h.undo()
 	h.mu.Lock()

@@ -79,8 +79,8 @@ func (f finder) findByPMIx(ctx context.Context, name string) (servers.Placement,
 	return f.askPMIx(ctx, spec)
 }
 
-// pmixProcess returns the job of a process: of a rank its own; else that of the starter at or below
-// it; else the only job of the server that it is.
+// pmixProcess returns the job of a process. For a rank this is its own job, for a starter or a
+// parent of one the starter's, and for a PMIx server its only job.
 func (f finder) pmixProcess(pid int) (spec pmix.AttachSpec) {
 	env, _ := os.ReadFile(filepath.Join("/proc", strconv.Itoa(pid), "environ")) // unreadable: it is no rank of ours
 	of := servers.Spec{Env: strings.Split(string(env), "\x00")}
@@ -113,16 +113,16 @@ func (f finder) askPMIx(ctx context.Context, spec pmix.AttachSpec) (servers.Plac
 	return servers.Placement{Table: table, ID: holder.Job()}, holder, nil
 }
 
-// pmixServer returns how a server is used. What it forwards of a running job is not shown: the
-// streams are the starter's.
+// pmixServer returns how the PMIx server of a running job is used. The output of the ranks is not
+// shown, because it goes to the starter's streams.
 func (f finder) pmixServer(program string, target pmix.Target) pmix.ServerSpec {
 	return pmix.ServerSpec{
 		Program: program, Target: target, Env: f.StarterEnv, Log: f.job.PMIxLog, Force: f.job.Force, Notice: f.io.notice,
 	}
 }
 
-// askPRRTE finds the ranks of a prterun by its PMIx server, and says so. If it cannot, it says why:
-// they are found by their environment.
+// askPRRTE finds the ranks of a prterun by its PMIx server, and tells the user. After an error,
+// which it tells the user too, the caller finds the ranks by their environment.
 func (f finder) askPRRTE(ctx context.Context, j launch.PRRTE) (servers.Placement, launch.Launcher, error) {
 	p, holder, err := f.askPMIx(ctx, pmix.AttachSpec{ServerSpec: pmix.ServerSpec{Target: pmix.Target{PID: j.PID}}})
 	if err == nil {

@@ -36,8 +36,9 @@ func (t *start) byPMIx(ctx context.Context, line slot.Line) (*Job, error) {
 	return nil, notStarted("%w", err)
 }
 
-// choosePMIx chooses how the ranks of a starter without MPIR are controlled, and says so: in slots, as
-// with all starters, or by its PMIx server if its line has no place for our servers.
+// choosePMIx chooses how the ranks of a starter without MPIR are controlled, and tells the user. It
+// returns true for the starter's PMIx server, if the line has no place for our servers (badLine) and
+// there is a PMIx server. It returns false for the slots of the ranks. noMPIR is the error of byMPIR.
 func (t *start) choosePMIx(ctx context.Context, noMPIR, badLine error) bool {
 	spec, why := t.pmixSpec(ctx)
 	switch {

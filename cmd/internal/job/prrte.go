@@ -22,7 +22,7 @@ import (
 // daemons, else by the starter's remote shell on the hosts to which it is connected.
 func (f finder) findPRRTE(ctx context.Context, j launch.PRRTE) (servers.Placement, error) {
 	if table, of, err := f.ranks().RanksOfJob(j.Namespace, servers.HostName()); err == nil && len(table) == of.Size {
-		return servers.Placement{Table: table, ID: strconv.Itoa(j.PID)}, nil // the peers are not daemons
+		return servers.Placement{Table: table, ID: strconv.Itoa(j.PID)}, nil // all ranks are here, whatever the peers are
 	}
 	if j.Slurm != "" {
 		id, nodes, err := f.nodesOf(ctx, slurm.Step{Job: j.Slurm})

@@ -43,8 +43,8 @@ type queue struct {
 	over   chan struct{} // closed by close
 
 	mu      sync.Mutex
-	clock   *time.Timer
-	job     string
+	clock   *time.Timer   // the time limit; nil: none yet
+	job     string        // ID of the job; "": it was never pending
 	waiting chan struct{} // closed when the job is not pending any more; nil: it is not pending
 	met     bool          // a server has registered: the job does not wait any more
 	prolog  string        // the line that says that a task prolog has failed; "": none
@@ -60,20 +60,20 @@ func watchQueue(io IO, wait time.Duration, expire context.CancelCauseFunc) (*que
 	if io.JSON != nil {
 		q.to = relay.Writer{Out: io.JSON, From: fromStarter, Kind: protocol.KindStderr}
 	}
-	q.await("no server has come")
+	q.limitNext("no server has come")
 	q.group.Go(q.copy)
 	return q, nil
 }
 
-// await limits the wait for what must come next by --connect-wait.
-func (q *queue) await(what string) {
+// limitNext limits the wait for what must come next by --connect-wait. what is the text of the error.
+func (q *queue) limitNext(what string) {
 	q.limit(q.io.Clock.ForServers(), func() error { return q.io.Clock.Over(what) })
 }
 
 // started closes our copy of the pipe that the starter has inherited.
 func (q *queue) started() { q.write.Close() }
 
-// limit replaces the time limit; 0: no limit.
+// limit replaces the time limit; 0: no limit. why returns the error when the limit is over.
 func (q *queue) limit(d time.Duration, why func() error) {
 	if q.clock != nil {
 		q.clock.Stop()
@@ -98,6 +98,7 @@ func (q *queue) copy() {
 	}
 }
 
+// receive processes a line of the starter's standard error.
 func (q *queue) receive(line string) {
 	q.mu.Lock()
 	defer q.mu.Unlock()
@@ -117,7 +118,7 @@ func (q *queue) receive(line string) {
 		q.waiting = nil
 		q.io.report(protocol.JobState{State: "allocated", Job: q.job})
 		q.io.Clock.Restart()
-		q.await("no server has come, after the job was allocated,")
+		q.limitNext("no server has come, after the job was allocated,")
 	}
 }
 
@@ -159,7 +160,7 @@ func (q *queue) arrived() {
 	defer q.mu.Unlock()
 	if !q.met {
 		q.met = true
-		q.await("not all ranks have come")
+		q.limitNext("not all ranks have come")
 	}
 }
 
@@ -186,15 +187,15 @@ func (q *queue) done() {
 	q.limit(0, nil)
 }
 
-// lastWords is how long the rest of the starter's standard error is awaited after its end. A
-// process below it may keep it open.
-const lastWords = 200 * time.Millisecond
+// drainWait is how long the rest of the starter's standard error is awaited after the starter's
+// end. A child of the starter may keep the pipe open.
+const drainWait = 200 * time.Millisecond
 
 // close ends the goroutines. The starter must have ended.
 func (q *queue) close() {
 	q.done()
 	close(q.over)
-	q.read.SetReadDeadline(time.Now().Add(lastWords))
+	q.read.SetReadDeadline(time.Now().Add(drainWait))
 	q.group.Wait()
 	q.read.Close()
 }

@@ -27,8 +27,8 @@ type slotJob struct {
 	starter    *slot.Starter
 	relay      relay.Relay // passes on what the starter writes to standard output
 	queue      *queue
-	alone      bool // all ranks have ended without us
-	free       bool // … or will end so: some were detached, or never controlled
+	alone      bool // no rank is under control any more, and no command has killed one
+	free       bool // alone, and ranks may still run: some were detached, or never controlled
 }
 
 // inSlots starts the starter with our servers in its slots.
@@ -84,27 +84,27 @@ func (s *slotJob) run(ctx context.Context, line slot.Line, expire context.Cancel
 	return err
 }
 
-// build waits for the servers and builds the tree over them. It gives up if the starter ends
-// before.
+// build waits for the servers and builds the tree over them. It returns an error if the starter
+// ends before that.
 func (s *slotJob) build(ctx context.Context) (session.Report, error) {
 	defer s.queue.done()
-	early, give := context.WithCancelCause(ctx)
+	running, cancel := context.WithCancelCause(ctx) // ends with the starter
 	var watching sync.WaitGroup
 	watching.Go(func() {
 		select {
 		case <-s.starter.Done():
-			give(s.starter.Ended())
-		case <-early.Done():
+			cancel(s.starter.Ended())
+		case <-running.Done():
 		}
 	})
 	defer watching.Wait()
-	defer give(nil)
+	defer cancel(nil)
 	only, err := s.awaited()
 	if err != nil {
 		return session.Report{}, err
 	}
 	show := s.b.ShowProgress("ranks")
-	return s.rendezvous.Gather(early, only, func(have, want int) {
+	return s.rendezvous.Gather(running, only, func(have, want int) {
 		s.queue.arrived()
 		if show != nil {
 			show(have, want)

@@ -70,17 +70,17 @@ func (f finder) findBySlurm(ctx context.Context, text string) (servers.Placement
 
 // about is what Slurm tells of a job.
 type about struct {
-	step      slurm.Step // that with the ranks
-	inner     bool       // mpirun has started them; see slurm.Step.ChooseStep
-	id        string
-	nodes     []string
-	noSattach error // why sattach is not to be used; nil: it is
+	step      slurm.Step // the step with the ranks
+	inner     bool       // mpirun has started the ranks; see slurm.Step.ChooseStep
+	id        string     // of the job, in the environment of its processes
+	nodes     []string   // names of the job's nodes
+	noSattach error      // why sattach is not to be used; nil: it is
 
 	stepErr, nodesErr error
 }
 
-// askAbout asks for the step, for the nodes of the job, and for the release, all at once: each
-// question takes a command and its way to the controller.
+// askAbout asks Slurm for the step, for the nodes of the job, and for the release, all at once: each
+// question takes the time of a command that asks the controller.
 func (f finder) askAbout(ctx context.Context, step slurm.Step) (a about) {
 	var group sync.WaitGroup
 	group.Go(func() { a.step, a.inner, a.stepErr = f.chooseStep(ctx, step) })
@@ -100,7 +100,7 @@ func (f finder) sattachFails(ctx context.Context) error {
 }
 
 // sattachWait limits the time of sattach, which hangs if the step belongs to another release of
-// Slurm. It takes a quarter of a second as a rule.
+// Slurm. Otherwise sattach takes about a quarter of a second.
 const sattachWait = 15 * time.Second
 
 // sattachAgain is the interval at which a step that is still starting is asked again.
@@ -139,8 +139,8 @@ func (f finder) chooseStep(ctx context.Context, step slurm.Step) (slurm.Step, bo
 	return step.ChooseStep(listed)
 }
 
-// findInSlurm finds ranks that mpirun has started in a job. Slurm does not know them, but their
-// environment names the job.
+// findInSlurm finds ranks that mpirun has started in a job of Slurm. Slurm does not know them, but
+// their environment names the job.
 func (f finder) findInSlurm(ctx context.Context, step slurm.Step) (servers.Placement, error) {
 	id, nodes, err := f.nodesOf(ctx, step)
 	if err != nil {
@@ -149,7 +149,7 @@ func (f finder) findInSlurm(ctx context.Context, step slurm.Step) (servers.Place
 	return f.askInside(ctx, step, id, nodes)
 }
 
-// askInside asks the nodes of a job for them.
+// askInside asks the nodes of a job for the ranks that mpirun has started in it.
 func (f finder) askInside(ctx context.Context, step slurm.Step, id string, nodes []string) (servers.Placement, error) {
 	f.UseSlurm()
 	j, err := f.askHosts(ctx, id, nodes, "--jobid", id)

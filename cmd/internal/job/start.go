@@ -88,23 +88,24 @@ func Start(ctx context.Context, s Spec, io IO) (*Job, error) {
 	return t.inSlots(ctx, line)
 }
 
-// explained adds what to do to the error of byMPIR. nil: another way may be tried.
+// explained adds a hint what to do to the error of byMPIR. It returns nil if another way may be
+// tried.
 func (t *start) explained(err error) error {
 	var known *Error
-	var mute *mpir.NoMPIR
+	var none *mpir.NoMPIR
 	switch {
 	case errors.As(err, &known):
 		return err
 	case hasEnded(err):
 		return notStarted("%w (ranks that do not call MPI_Init are not held: --launcher slot has them start under control)", err)
-	case !errors.As(err, &mute):
+	case !errors.As(err, &none):
 		return notStarted("%w", err)
-	case mute.Called:
-		return notStarted("%w: give its own line in place of the script's (sdm run -- %s -n N PROGRAM), or put sdm run -- in front of it in the script", err, mute.Starter)
+	case none.Called:
+		return notStarted("%w: give its own line in place of the script's (sdm run -- %s -n N PROGRAM), or put sdm run -- in front of it in the script", err, none.Starter)
 	case t.NeedsMPIR != "":
 		return notStarted("%w: leave %s out, and sdm-server takes the place of each rank", err, t.NeedsMPIR)
 	}
-	return nil // it is mute: nothing was started
+	return nil // nothing was started
 }
 
 // hasEnded reports whether a starter has ended successfully without holding any rank.
@@ -144,8 +145,9 @@ func plainLine(argv []string) (slot.Line, error) {
 // debugOptions make Open MPI's mpirun start itself under a debugger.
 var debugOptions = []string{"--debug", "-debug", "--tv", "-tv"}
 
-// withoutDebugger removes the options by which mpirun was told to start a debugger, which is sdm.
-// Some of them remain in @mpirun_args@, and mpirun would look for another debugger.
+// withoutDebugger removes the options by which the user has told mpirun to start a debugger. That
+// debugger is sdm, which mpirun has started with some of these options in @mpirun_args@. With them
+// mpirun would look for another debugger.
 func withoutDebugger(argv []string) []string {
 	line, err := plainLine(argv)
 	if err != nil || len(line.Programs) == 0 || !line.IsOpenMPI {

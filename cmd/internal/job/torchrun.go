@@ -96,7 +96,8 @@ func (f finder) jobHosts(ctx context.Context) (id string, hosts []string, err er
 	return "", []string{servers.HostName()}, nil
 }
 
-// elsewhere asks why ranks are not found on the hosts that were asked.
+// elsewhere returns a question to the user that hints why ranks are not found on the hosts that were
+// asked.
 func (f finder) elsewhere(name string) string {
 	if f.Hosts == "" && launch.IsTorchrun(name) {
 		return "are they on other hosts? --hosts HOST,HOST... names them"
@@ -104,8 +105,8 @@ func (f finder) elsewhere(name string) string {
 	return "have they ended?"
 }
 
-// heldTooLong tells what the time-outs of a job do while its ranks are held, if it is known from a
-// rank of this host.
+// heldTooLong tells the user what the time-outs of a job do while its ranks are held, as the
+// environment of the first rank on this host says.
 func (f finder) heldTooLong(table protocol.Proctable) {
 	for _, p := range table {
 		if servers.IsHere(p.Host) {
@@ -149,8 +150,10 @@ func interpreterOf(argv []string, chosen string) string {
 	return pythonOf(string(text))
 }
 
-// pythonOf returns the Python that runs a script, by its first lines. Scripts in long paths begin as
-// scripts of the shell whose second line executes Python: ””exec' /path/python3 "$0" "$@".
+// pythonOf returns the Python that runs a script, by its first two lines. A script whose interpreter
+// has a long path begins as a shell script whose second line executes Python:
+//
+//	'''exec' /path/python3 "$0" "$@"
 func pythonOf(script string) string {
 	for i, line := range strings.SplitN(script, "\n", 3) {
 		words := strings.Fields(strings.TrimPrefix(line, "#!"))
@@ -164,7 +167,7 @@ func pythonOf(script string) string {
 	return "python3"
 }
 
-// aboutTorchrun tells what differs from torchrun without sdm.
+// aboutTorchrun tells the user what differs from torchrun without sdm.
 func (t *start) aboutTorchrun(line slot.Line) {
 	if line.Restarts != "" && line.Restarts != "0" {
 		t.Remark("torchrun gets --max_restarts=0 in place of " + line.Restarts + ": ranks that it started again would not be those under control")

@@ -39,6 +39,7 @@ func All(hosts []string, base, ports int) (net.Listener, error) {
 	return nil, fmt.Errorf("ports from %d on are all in use; choose another base port", base)
 }
 
+// on listens on all hosts with one port; 0: the port that the first host gets.
 func on(hosts []string, port int) (*several, error) {
 	s := &several{conns: make(chan net.Conn), fails: make(chan error, len(hosts)), done: make(chan struct{})}
 	var last error
@@ -66,6 +67,7 @@ func on(hosts []string, port int) (*several, error) {
 	return s, nil
 }
 
+// accept passes on the connections of one listener until it fails or is closed.
 func (s *several) accept(l net.Listener) {
 	for {
 		conn, err := l.Accept()
@@ -180,11 +182,11 @@ func Reachable() []string {
 // sends no packet. If none is reached, it returns all errors, joined.
 func Towards(addrs ...string) ([]string, error) {
 	var hosts []string
-	var first error
+	var failed error
 	for _, addr := range addrs {
 		conn, err := net.Dial("udp", addr)
 		if err != nil {
-			first = errors.Join(first, err)
+			failed = errors.Join(failed, err)
 			continue
 		}
 		host, _, err := net.SplitHostPort(conn.LocalAddr().String())
@@ -194,7 +196,7 @@ func Towards(addrs ...string) ([]string, error) {
 		}
 	}
 	if len(hosts) == 0 {
-		return nil, first
+		return nil, failed
 	}
 	return hosts, nil
 }

@@ -3,8 +3,8 @@
 //
 //	matrix FOLDER NAME... >docs/tested.md
 //
-// testdata/roots/matrix writes the files of FOLDER: NAME.versions and NAME.json, or NAME.why. Each
-// NAME is a column.
+// testdata/roots/matrix writes the files of FOLDER: NAME.versions and NAME.json, or NAME.why with the
+// reason why there are none. Each NAME is a column.
 package main
 
 import (
@@ -49,6 +49,7 @@ func readSystems(folder string, names []string) ([]system, error) {
 	return all, nil
 }
 
+// readSystem reads the results of one system. path is without the suffix of the files.
 func readSystem(path string) (system, error) {
 	s := system{tests: tally{}}
 	if why, err := os.ReadFile(path + ".why"); err == nil {

@@ -14,6 +14,7 @@ type system struct {
 	why      string // why there are no results
 }
 
+// version is the version (is) of a program (of).
 type version struct{ of, is string }
 
 // readVersions reads lines of a name, a tab and a version. The version of "system" is the name of
@@ -70,7 +71,7 @@ func cell(r row, s system, n *notes) string {
 		case failed:
 			text = "fails: " + t.complaint()
 		case waiting:
-			continue // unreached names them
+			continue // the function unreached lists them
 		case unfinished:
 			text = "had not ended when the time was over: " + t.name
 		}
@@ -104,8 +105,8 @@ func summary(count [failed + 1]int) string {
 // programs are the programs whose versions are shown, in this order.
 var programs = []string{"gdb", "Open MPI", "MPICH", "Slurm", "Python", "gcc"}
 
-// pythons tells which versions of CPython stacks were read of. TestPythonStacks runs those of the systems and
-// of gdbs; others were run by hand with its flag -pythons.
+// pythons tells the versions of CPython whose stacks were read. TestPythonStacks reads those of the
+// systems and of gdbs; the others were read by hand with its flag -pythons.
 const pythons = "\nStacks of Python: `make test` runs CPython 3.9 within gdb 10, and 3.11, 3.13 and 3.14 as programs and within gdbs. 3.8.18, 3.9.18, 3.10.13, 3.11.7, 3.12.1 and 3.13.0\n" +
 	"were run by hand by the same test. 3.15 was not run: its offsets are those that 3.15.0 describes. All of them on x86-64; other machines were not tried.\n" +
 	"\nStacks on arm64: only by stored registers and memory of a program that an emulator ran (`TestARM64`); no such machine was at hand.\n"

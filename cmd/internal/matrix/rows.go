@@ -4,7 +4,7 @@ import "regexp"
 
 // row is something that users do, and the tests of it.
 type row struct {
-	what  string
+	what  string         // in Markdown
 	tests *regexp.Regexp // matches values of test.name
 }
 

@@ -11,7 +11,7 @@ type Difference struct {
 	Session Session
 	Layout  Layout
 	Rank    int
-	Line    int
+	Line    int    // index in Session.Lines
 	GDB     string // after the rules are applied
 	SDM     string // after the rules are applied
 	Known   *Known // the defect that explains it; nil: a new one

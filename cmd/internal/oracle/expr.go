@@ -61,6 +61,7 @@ func (g *gen) part(text string, t *Type, depth int) string {
 	return text
 }
 
+// index draws an index of an array with count elements, mostly a valid one.
 func (g *gen) index(count int) int {
 	if g.r.IntN(12) == 0 {
 		return -1
@@ -68,6 +69,7 @@ func (g *gen) index(count int) int {
 	return g.r.IntN(max(count, 2))
 }
 
+// member returns the operator before the name of a member.
 func (g *gen) member() string {
 	if g.fortran() {
 		return "%"
@@ -94,6 +96,7 @@ func (g *gen) dereference(text string, t *Type, depth int) string {
 	return "*" + text
 }
 
+// decorated draws the address of a scalar, a cast of it, or mostly the scalar itself.
 func (g *gen) decorated(text string) string {
 	switch {
 	case g.fortran():
@@ -117,6 +120,7 @@ func (g *gen) number() string {
 	return fmt.Sprint(g.r.IntN(5))
 }
 
+// arithmetic draws an operation on two numbers.
 func (g *gen) arithmetic() string {
 	return g.number() + " " + g.one("+", "-", "*", "/") + " " + g.one(g.number(), fmt.Sprint(g.r.IntN(4)))
 }
@@ -162,6 +166,8 @@ func (g *gen) call() string {
 	return ""
 }
 
+// arguments draws arguments of a function. ok is false if one of them is not a number, or if the
+// program is in Fortran.
 func (g *gen) arguments(f *Function) (args []string, ok bool) {
 	for _, p := range f.Params {
 		if p.Type == nil || p.Type.Shape != Integer && p.Type.Shape != Floating {

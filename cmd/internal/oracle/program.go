@@ -11,17 +11,17 @@ import (
 // Program is one of the programs that sessions debug.
 type Program struct {
 	Name     string
-	Language string // "c", "c++" or "fortran"
-	Line     []string
-	// Never are functions that sessions do not call.
-	Never   []string
-	Path    string
-	Symbols *Symbols
+	Language string   // "c", "c++" or "fortran"
+	Line     []string // the compiler with its arguments
+	Never    []string // functions that sessions do not call
+	Path     string   // of the executable; set by Build
+	Symbols  *Symbols // set by Build
 }
 
+// uncalled reports whether sessions do not call a function.
 func (p *Program) uncalled(name string) bool { return slices.Contains(p.Never, name) }
 
-// programs are what sessions debug. Line is the compiler with its arguments.
+// programs are what sessions debug.
 var programs = []Program{
 	{Name: "work", Language: "c", Line: []string{"gcc", "-g", "-O0", "work.c"}},
 	{Name: "shapes", Language: "c", Line: []string{"gcc", "-g", "-O0", "shapes.c"}},

@@ -22,7 +22,7 @@ type Rule struct {
 	Do     string         // "s", "place", "octal", "setup", "cut", "skip", "end", "free", "off", "split", "any" or "over"
 	Match  *regexp.Regexp // of "s" and those after "setup"
 	With   string         // of "s" and "setup"
-	source string
+	source string         // text of the rule; with <expr>, the regular expression before it is compiled
 }
 
 // Rules are all rules, in the order of the table.
@@ -85,6 +85,7 @@ func cellsOf(line string) []string {
 
 var spans = regexp.MustCompile("`([^`]+)`")
 
+// rulesOf returns the rules of a row.
 func rulesOf(cells []string) (Rules, error) {
 	var words []string
 	for _, w := range strings.Split(cells[1], ",") {
@@ -108,6 +109,7 @@ func rulesOf(cells []string) (Rules, error) {
 	return all, nil
 }
 
+// parse reads the text of a rule.
 func (r *Rule) parse(text string) error {
 	first, rest, _ := strings.Cut(text, " ")
 	switch {
@@ -148,6 +150,7 @@ func (r *Rule) pattern(text string, parts int) error {
 	return err
 }
 
+// covers reports whether the rule applies to a word.
 func (r Rule) covers(word string) bool { return len(r.Words) == 0 || slices.Contains(r.Words, word) }
 
 // match returns the expression for one line of a session.

@@ -102,11 +102,12 @@ func cutSDM(out []byte, s Session, ranks int) (*Told, error) {
 type teller struct {
 	session Session
 	told    *Told
-	calls   map[protocol.RequestID][]session.Event
-	line    int // the current one; -1 before the first
+	calls   map[protocol.RequestID][]session.Event // answers so far
+	line    int                                    // the current one; -1 before the first
 	writer  text.Writer
 }
 
+// take processes an event.
 func (t *teller) take(e session.Event) {
 	if n, ok := markIn(e); ok {
 		t.line = n
@@ -131,6 +132,7 @@ func (t *teller) take(e session.Event) {
 	}
 }
 
+// answer writes the answers of a call for a rank.
 func (t *teller) answer(r int, done session.Event) {
 	asked := text.Asked{Command: done.Command, Ranks: rank.Of(rank.ID(r))}
 	if cmd, ok, err := command.Parse(t.session.Lines[t.line].Text); ok && err == nil {
@@ -146,6 +148,7 @@ func (t *teller) answer(r int, done session.Event) {
 	t.say(r, said)
 }
 
+// event writes an event for a rank.
 func (t *teller) event(r int, e session.Event) {
 	g, ok := e.Group.Narrow(rank.Of(rank.ID(r)))
 	if e.Group.Ranks.IsEmpty() { // for all
@@ -173,6 +176,7 @@ func (t *teller) say(r int, said string) {
 	b.Text += said
 }
 
+// markIn returns the line whose mark an event contains.
 func markIn(e session.Event) (int, bool) {
 	if e.Group.Kind != protocol.KindNote {
 		return 0, false

@@ -58,8 +58,8 @@ type gen struct {
 	shown   int       // displays so far
 }
 
-// share is how many words of the table a session has that depend on its seed alone. Sessions of
-// consecutive seeds have all words.
+// share is how many words of a session follow from its seed without a random draw, so that sessions
+// of consecutive seeds have all words of the table.
 const share = 6
 
 // rounds returns how many sessions of consecutive seeds have all words of the table.
@@ -102,7 +102,7 @@ func (g *gen) plan(seed uint64) []string {
 	return append(words, rest...)
 }
 
-// sure returns the words that depend on the seed alone.
+// sure returns the words that follow from the seed; see share.
 func sure(seed uint64) []string {
 	var words []string
 	for i := range share {
@@ -159,10 +159,12 @@ func (g *gen) lines(typed []string) []Line {
 	return all
 }
 
+// one draws one of several texts.
 func (g *gen) one(choices ...string) string { return choices[g.r.IntN(len(choices))] }
 
 func (g *gen) fortran() bool { return g.program.Language == "fortran" }
 
+// main returns the function main, or any function if there is none of this name.
 func (g *gen) main() *Function {
 	all := g.program.Symbols.Functions
 	for i := range all {
@@ -173,6 +175,7 @@ func (g *gen) main() *Function {
 	return g.function()
 }
 
+// function draws a function; nil if the program has none.
 func (g *gen) function() *Function {
 	all := g.program.Symbols.Functions
 	if len(all) == 0 {

@@ -83,6 +83,7 @@ func ReadSymbols(path, sources string) (*Symbols, error) {
 	return r.out, nil
 }
 
+// symbolReader is the state of ReadSymbols.
 type symbolReader struct {
 	data    *dwarf.Data
 	sources string
@@ -93,6 +94,7 @@ type symbolReader struct {
 	files   []*dwarf.LineFile
 }
 
+// units reads all compilation units.
 func (r *symbolReader) units() error {
 	d := r.data.Reader()
 	for {
@@ -115,6 +117,7 @@ func (r *symbolReader) units() error {
 	}
 }
 
+// readLines reads the line table of a unit.
 func (r *symbolReader) readLines(unit *dwarf.Entry) error {
 	r.lines, r.files = nil, nil
 	lr, err := r.data.LineReader(unit)
@@ -152,6 +155,7 @@ func (r *symbolReader) scope(d *dwarf.Reader, parent *dwarf.Entry, prefix string
 	}
 }
 
+// entry reads an entry and its children; see scope.
 func (r *symbolReader) entry(d *dwarf.Reader, e *dwarf.Entry, prefix string, in *Function) error {
 	name, _ := e.Val(dwarf.AttrName).(string)
 	switch e.Tag {
@@ -174,6 +178,7 @@ func (r *symbolReader) entry(d *dwarf.Reader, e *dwarf.Entry, prefix string, in 
 	return nil
 }
 
+// variable adds a variable to a function, or to the globals if it has an address.
 func (r *symbolReader) variable(e *dwarf.Entry, v Variable, in *Function) {
 	switch {
 	case in == nil && e.Val(dwarf.AttrLocation) != nil:
@@ -221,6 +226,7 @@ func (r *symbolReader) function(d *dwarf.Reader, e *dwarf.Entry, prefix string) 
 	return nil
 }
 
+// at returns the entry at an offset, without attributes if there is none.
 func (r *symbolReader) at(offset dwarf.Offset) *dwarf.Entry {
 	d := r.data.Reader()
 	d.Seek(offset)
@@ -252,10 +258,12 @@ func (r *symbolReader) linesIn(ranges [][2]uint64) (string, []int) {
 	return file, sorted
 }
 
+// within reports whether an address is in one of the ranges.
 func within(ranges [][2]uint64, addr uint64) bool {
 	return slices.ContainsFunc(ranges, func(r [2]uint64) bool { return r[0] <= addr && addr < r[1] })
 }
 
+// ours reports whether a file is one of the directory sources.
 func (r *symbolReader) ours(path string) bool {
 	return filepath.Dir(path) == r.sources || !filepath.IsAbs(path)
 }
@@ -266,6 +274,7 @@ func (r *symbolReader) isOwn(e *dwarf.Entry) bool {
 	return ok && int(n) < len(r.files) && r.files[n] != nil && r.ours(r.files[n].Name)
 }
 
+// typeOf returns the type of an entry; nil: none.
 func (r *symbolReader) typeOf(e *dwarf.Entry) *Type {
 	at, ok := e.Val(dwarf.AttrType).(dwarf.Offset)
 	if !ok {
@@ -274,6 +283,7 @@ func (r *symbolReader) typeOf(e *dwarf.Entry) *Type {
 	return r.typeAt(at)
 }
 
+// typeAt returns the type at an offset. A type that contains itself is read once.
 func (r *symbolReader) typeAt(at dwarf.Offset) *Type {
 	if t, ok := r.types[at]; ok {
 		return t
@@ -312,6 +322,7 @@ func (r *symbolReader) typeAt(at dwarf.Offset) *Type {
 	return t
 }
 
+// baseShape returns the shape of a base type.
 func baseShape(e *dwarf.Entry) Shape {
 	switch n, _ := e.Val(dwarf.AttrEncoding).(int64); n { // DWARF 5, table 7.11
 	case 2:
@@ -324,6 +335,7 @@ func baseShape(e *dwarf.Entry) Shape {
 	return Other
 }
 
+// arrayCount returns the number of elements of an array; 0: unknown.
 func arrayCount(d *dwarf.Reader, e *dwarf.Entry) int {
 	if !e.Children {
 		return 0
@@ -342,6 +354,7 @@ func arrayCount(d *dwarf.Reader, e *dwarf.Entry) int {
 	}
 }
 
+// members reads the members of a structure.
 func (r *symbolReader) members(d *dwarf.Reader, e *dwarf.Entry, t *Type) {
 	if !e.Children {
 		return

@@ -41,7 +41,8 @@ var Words = func() map[string]Word {
 	return all
 }()
 
-// derived returns a row with arguments that such a word takes.
+// derived returns the row of a word that the console derives from a command, with the arguments that
+// the command takes.
 func derived(info protocol.CommandInfo) Word {
 	w := Word{Args: nothing, Resumes: info.Resumes}
 	switch {
@@ -202,6 +203,8 @@ var compared = func() []string {
 	return all
 }()
 
+// The functions below draw the arguments of words.
+
 func nothing(*gen) string { return "" }
 
 func count(g *gen) string { return g.few(4) }
@@ -286,10 +289,12 @@ func settings(g *gen) string {
 	return g.one("output-radix 16", "nosuch", "$v = "+g.number(), "$w = "+g.value(), "language c", "width 80", "step-mode on", "max-value-size 100", "listsize 3")
 }
 
+// format draws a format of print.
 func (g *gen) format() string {
 	return "/" + g.one("x", "d", "u", "o", "t", "c", "f", "a", "s", "z", "r")
 }
 
+// name draws the name of a function.
 func (g *gen) name() string {
 	if f := g.function(); f != nil {
 		return f.Name
@@ -297,6 +302,7 @@ func (g *gen) name() string {
 	return "main"
 }
 
+// file draws a file with code.
 func (g *gen) file() string {
 	if f := g.function(); f != nil {
 		return f.File
@@ -304,6 +310,7 @@ func (g *gen) file() string {
 	return "nosuch.c"
 }
 
+// typeOrExpr draws an argument of ptype: an expression or a type.
 func (g *gen) typeOrExpr() string {
 	kinds := []string{g.expr(), g.expr(), g.value(), "int", "unsigned long", "struct nosuch", g.name()}
 	if all := g.program.Symbols.Types; len(all) > 0 && !g.fortran() {

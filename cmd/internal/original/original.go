@@ -41,8 +41,8 @@ const port = 12345
 // names are the flags of the original SDM.
 var names = []string{"master", "server", "host", "port", "debugger", "debugger_path", "proxy", "routing_file", "generate_routes", "debug"}
 
-// Is reports whether arguments are a line of the original SDM: they begin with a flag, and one of the
-// flags is its.
+// Is reports whether arguments are a line of the original SDM: they begin with a flag, and one of
+// their flags is a flag of the original SDM.
 func Is(args []string) bool {
 	if len(args) == 0 || !strings.HasPrefix(args[0], "-") {
 		return false
@@ -103,6 +103,7 @@ func (l Line) MasterArgs() []string {
 	return append(args, l.log()...)
 }
 
+// log returns the arguments about the log.
 func (l Line) log() []string {
 	if l.Debug {
 		return []string{"--log-level", "debug"}

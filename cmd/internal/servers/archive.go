@@ -107,7 +107,7 @@ func (b *Builder) sent(all int64) func(int64) {
 // Broadcast lets Slurm copy the server of a command line to the nodes, and returns the command line
 // that prefers the copy.
 func (r *Rendezvous) Broadcast(ctx context.Context, command func(file, to string) []string, server []string) []string {
-	return r.copies(server, func(to string) error {
+	return r.copyServer(server, func(to string) error {
 		r.copied = to
 		line := command(server[0], to)
 		cmd := exec.CommandContext(ctx, line[0], line[1:]...)
@@ -120,10 +120,10 @@ func (r *Rendezvous) Broadcast(ctx context.Context, command func(file, to string
 	})
 }
 
-// copies copies the server of a command line to the nodes for --stage by a function, and returns
-// the command line that prefers the copy. Where there is none, each node copies the shared program
+// copyServer copies the server of a command line to the nodes for --stage by the function do, and
+// returns the command line that prefers the copy. A node without a copy copies the shared program
 // itself or reports why it cannot.
-func (r *Rendezvous) copies(server []string, do func(to string) error) []string {
+func (r *Rendezvous) copyServer(server []string, do func(to string) error) []string {
 	if r.b.Stage == "" {
 		return server
 	}
@@ -153,8 +153,9 @@ func (r *Rendezvous) Sweep(servers int) {
 	}
 }
 
-// carried lets remote shells transfer the server to their hosts, before the secret. Without --stage
-// it returns commands and the secret unchanged.
+// carried returns commands that read the program of the server from their standard input before
+// they execute it, and that input: the program, then the secret. Without --stage it returns commands
+// and the secret unchanged.
 func (r *Rendezvous) carried(commands []ssh.Command) ([]ssh.Command, []byte, error) {
 	if r.b.Stage == "" {
 		return commands, r.given, nil

@@ -45,7 +45,7 @@ func (r *Rendezvous) startBeside(ctx context.Context, by *Beside, server []strin
 		return by.Start(moved(one[0].Argv), input)
 	}
 	if by.Copy != nil {
-		server = r.copies(server, func(to string) error { return by.Copy(ctx, server[0], to) })
+		server = r.copyServer(server, func(to string) error { return by.Copy(ctx, server[0], to) })
 	}
 	return by.Start(server, nil)
 }
@@ -63,6 +63,7 @@ func besideFailed(s Started) error {
 	return errors.New("the server has ended")
 }
 
+// endBeside ends the command within the grace period.
 func endBeside(s Started) {
 	ctx, cancel := Closing()
 	defer cancel()

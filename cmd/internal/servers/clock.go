@@ -27,12 +27,13 @@ func NewClock(wait time.Duration) *Clock { return &Clock{wait: wait, began: time
 // Restart counts from now: the job has left the queue, or its table of held ranks has arrived.
 func (c *Clock) Restart() { c.shift(c.since()) }
 
-// except leaves the time until over is called out of account.
+// except excludes the time from now until the call of over.
 func (c *Clock) except() (over func()) {
 	from := time.Now()
 	return func() { c.shift(time.Since(from)) }
 }
 
+// shift moves the start of the time limit.
 func (c *Clock) shift(by time.Duration) {
 	c.mu.Lock()
 	defer c.mu.Unlock()

@@ -24,7 +24,7 @@ type Local struct {
 	Master *master.Master
 
 	shape   string
-	per     int // ranks of one server, if there are several
+	per     int // ranks of one server, if there are several servers
 	clock   *Clock
 	servers *local.Servers
 	key     secret.Key
@@ -89,8 +89,8 @@ func (l *Local) Build(ctx context.Context, ranks []rank.ID) (session.Report, err
 	return l.Master.Init(ctx, table, l.clock.ForServers())
 }
 
-// lastWait is how long servers may take to end after the tree has ended. They have had the time of
-// its orderly end for their own.
+// lastWait is how long servers may take to end after the tree has ended. Most of them end with the
+// tree.
 const lastWait = 2 * time.Second
 
 // Close ends the master, unless it has ended already, and waits for the servers. The error names

@@ -55,8 +55,8 @@ type Tree struct {
 	Close   func()           // ends all servers; the session must be closed already
 }
 
-// Assemble starts the servers and builds the tree. here is servers that are started already for the
-// case that all ranks are on this host; nil: none. Assemble uses or closes them.
+// Assemble starts the servers and builds the tree. here are servers that were started already for
+// the case that all ranks are on this host; nil: none. Assemble uses or closes them.
 func (b *Builder) Assemble(ctx context.Context, p Placement, here *Local) (*Tree, error) {
 	if b.IsChosen() {
 		p.Beside = nil
@@ -78,9 +78,9 @@ func (b *Builder) Assemble(ctx context.Context, p Placement, here *Local) (*Tree
 	return b.Assemble(ctx, p, nil)
 }
 
-// instead bounds the wait for servers if there is another way. As a rule they come within a
-// second; file systems with cold caches take several.
-const instead = 20 * time.Second
+// insteadWait bounds the wait for servers if there is another way (Placement.Instead). Most servers
+// register within a second; with a file system whose caches are cold they take several.
+const insteadWait = 20 * time.Second
 
 // forServers returns how long the servers of a placement may take to register; 0: no limit.
 func (b *Builder) forServers(p Placement) time.Duration {
@@ -89,14 +89,16 @@ func (b *Builder) forServers(p Placement) time.Duration {
 	case p.Instead == nil:
 		return wait
 	case wait == 0:
-		return instead
+		return insteadWait
 	}
-	return min(wait/2, instead)
+	return min(wait/2, insteadWait)
 }
 
+// assembleHere is Assemble for ranks that are all on this host. l are the servers that were started
+// already; nil: none.
 func (b *Builder) assembleHere(ctx context.Context, p Placement, l *Local) (*Tree, error) {
 	n := b.Count(len(p.Table))
-	if l == nil || n != 1 { // those that were started are a single server
+	if l == nil || n != 1 { // l is a single server
 		if l != nil {
 			l.Close()
 		}
@@ -234,6 +236,7 @@ func (b *Builder) startOn(ctx context.Context, r *Rendezvous, p Placement, nodes
 // errMissing is the error that servers have not registered, where there is another way.
 var errMissing = errors.New("not all servers that PMIx was to start have registered")
 
+// missing returns errMissing with the servers that have not registered and the causes.
 func missing(absent []session.Absent) error {
 	var all []string
 	for _, one := range session.ByCause(absent) {

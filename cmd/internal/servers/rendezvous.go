@@ -28,8 +28,8 @@ import (
 	"sdm/tree/overlay"
 )
 
-// Rendezvous is where servers register that other programs start, and their master, which runs in
-// this process.
+// Rendezvous is where the servers register that other programs have started, and their master,
+// which runs in this process.
 //
 // Goroutines: one that refuses late servers, from the end of the registration until Close; one that
 // waits for the command of Sweep.
@@ -43,8 +43,8 @@ type Rendezvous struct {
 	script  string // script with their command line; "": none
 	copied  string // the copy that Slurm has made on all nodes of the allocation; "": none
 	door    *overlay.RendezvousListener
-	addrs   []string // addresses of door
-	turn    context.CancelFunc
+	addrs   []string           // addresses of door
+	turn    context.CancelFunc // ends the refusal of late servers; nil: it has not begun
 	group   sync.WaitGroup
 }
 
@@ -72,6 +72,7 @@ func (b *Builder) openOwn() (*Rendezvous, error) {
 	return r, err
 }
 
+// openFor opens a rendezvous with a secret.
 func (b *Builder) openFor(key secret.Key, partial bool) (*Rendezvous, error) {
 	id := make([]byte, 8)
 	rand.Read(id) // never fails
@@ -103,12 +104,14 @@ func (s *Spec) listenHosts() []string {
 	return listen.Reachable()
 }
 
+// identity returns how the master presents itself to servers.
 func (r *Rendezvous) identity() overlay.Identity {
 	host, _ := os.Hostname()
 	path, _ := os.Executable()
 	return overlay.Identity{Session: r.session, Host: host, Program: path, Build: startup.Build()}
 }
 
+// dial connects to a child of the root by its address.
 func (r *Rendezvous) dial(ctx context.Context, child tree.NodeID, route protocol.Route) (overlay.Link, error) {
 	link, _, err := overlay.Dial(ctx, route.Addrs, route.Ports, r.key, r.identity(), child)
 	return link, err
@@ -166,6 +169,7 @@ func (r *Rendezvous) Script(line []string) (string, error) {
 	return r.script, nil
 }
 
+// dropScript removes the script, if there is one.
 func (r *Rendezvous) dropScript() {
 	if r.script != "" {
 		os.Remove(r.script)
@@ -191,7 +195,7 @@ func (r *Rendezvous) Offer(fill func(path string, args []string) error) error {
 	return fill(script, nil)
 }
 
-// Gather waits for the servers in the slots of a starter and builds the tree over them. Only are
+// Gather waits for the servers in the slots of a starter and builds the tree over them. only are
 // the ranks whose servers are awaited; nil is all. progress is called with the number of ranks that
 // have their servers.
 func (r *Rendezvous) Gather(ctx context.Context, only *rank.Set, progress func(have, want int)) (session.Report, error) {

@@ -35,7 +35,7 @@ type Spec struct {
 	Tree      string        // shape; "": binomial
 	Wait      time.Duration // limit of a command's answers
 	Heartbeat time.Duration // 0: none
-	Silence   time.Duration // without a sign of life, after which a server is lost
+	Silence   time.Duration // time without a heartbeat answer after which a server is lost
 
 	Way               // to other hosts
 	Listen     string // host or address at which servers register; "": all of this host
@@ -43,7 +43,7 @@ type Spec struct {
 	Stage      string // directory on the nodes to which servers are copied; "": none
 	StageGDB   bool   // gdb is copied there, too
 
-	Hosts    string // where the ranks of torchrun are, for job.ReadHosts; "": not named
+	Hosts    string // hosts of the ranks, for job.ReadHosts; "": not named
 	RankFrom string // variables of an unknown starter, for launch.ParseRankFrom
 
 	Env        []string // of sdm
@@ -94,7 +94,8 @@ func (s *Spec) Key() (secret.Key, error) {
 	return secret.User()
 }
 
-// secretPath returns the file of the secret, which servers on other hosts read, too.
+// secretPath returns the absolute path of the file of the secret, which servers on other hosts read,
+// too.
 func (s *Spec) secretPath() (path string, err error) {
 	if path = s.SecretFile; path == "" {
 		if path, err = secret.UserPath(); err != nil {
@@ -170,7 +171,7 @@ func Named(s rank.Set) string {
 	return "ranks " + s.String()
 }
 
-// where names nodes and their ranks, at most eight or nine of them.
+// where names nodes and their ranks: up to nine of them, or eight and the number of the others.
 func where(nodes []protocol.Node) string {
 	const most = 8
 	var names []string

@@ -24,7 +24,7 @@ var errNetwork = errors.New("srun: error configuring interconnect")
 type tool struct {
 	*slot.Starter
 	relay relay.Relay // of standard error, for our own srun
-	words *toolWords  // what it has written there; nil: it writes to ours
+	words *toolWords  // receives standard error; nil: the tool writes to ours
 }
 
 // startTool starts all servers by one command of the site. Each server finds its number by the name
@@ -61,7 +61,7 @@ func (t *tool) failed() error {
 	default:
 		return nil
 	}
-	if t.Status() == 0 { // a tool that only starts them may end
+	if t.Status() == 0 { // the tool may only start the servers and not wait for them
 		return nil
 	}
 	t.relay.Close()
@@ -76,6 +76,7 @@ func (t *tool) failed() error {
 	return fmt.Errorf("--start-tool: %w", t.Ended())
 }
 
+// end ends the tool within the grace period.
 func (t *tool) end() {
 	ctx, cancel := Closing()
 	defer cancel()
@@ -83,18 +84,19 @@ func (t *tool) end() {
 	t.relay.Close()
 }
 
-// maxWords bounds what is kept of the words of a tool, in bytes.
+// maxWords bounds what is kept of the standard error of a tool, in bytes.
 const maxWords = 4 << 10
 
-// toolWords passes on the lines of srun, but for those that lead to another attempt, and keeps the
-// first of them. Several goroutines may use it.
+// toolWords passes on the standard error of srun, without the lines that lead to another attempt
+// and those of no use, and keeps its first bytes. Several goroutines may use it.
 type toolWords struct {
 	out *os.File
 
 	mu   sync.Mutex
-	kept []byte
+	kept []byte // at most maxWords
 }
 
+// Write writes one line.
 func (w *toolWords) Write(line []byte) (int, error) {
 	w.mu.Lock()
 	w.kept = append(w.kept, line[:min(len(line), maxWords-len(w.kept))]...)
@@ -105,6 +107,7 @@ func (w *toolWords) Write(line []byte) (int, error) {
 	return w.out.Write(line)
 }
 
+// text returns what is kept.
 func (w *toolWords) text() string {
 	w.mu.Lock()
 	defer w.mu.Unlock()

@@ -15,8 +15,8 @@ import (
 
 // Way is how commands are started on other hosts. The zero value is ssh.
 type Way struct {
-	RemoteShell string // command in place of ssh
-	StartTool   string // template of a command that starts all; it takes precedence
+	RemoteShell string // command in place of ssh; "": ssh
+	StartTool   string // template of one command that starts all, in place of remote shells; "": none
 }
 
 // toolLine returns the line for a shell that starts a command on some hosts of a job by StartTool.
@@ -47,7 +47,8 @@ func (w *Way) UseSlurm() {
 }
 
 // LeaveNetwork changes the way after srun has said that our step gets none of the interconnect:
-// first srun without it, then ssh. said is a message about that; "": the way is another one.
+// first srun without it, then ssh. said is a message about that to the user. It is empty if srun was
+// not the way and nothing has changed.
 func (w *Way) LeaveNetwork() (said string) {
 	switch w.StartTool {
 	case slurm.Tool:

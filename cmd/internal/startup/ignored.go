@@ -28,7 +28,7 @@ func inheritable() []syscall.Signal {
 }
 
 // KeepIgnored ignores the signals again that were ignored when the program was started. Programs
-// call it first in main. The runtime has replaced the handlers by then, and keeps the earlier ones
+// call it at the start of main. The runtime has replaced the handlers by then, and keeps the earlier ones
 // in a variable, which KeepIgnored reads from the process's memory. In a program without a symbol
 // table, or with a runtime without that variable, only SIGHUP and SIGINT stay ignored.
 func KeepIgnored() {
@@ -79,6 +79,7 @@ func symbolIn(program *os.File, name string) (addr, size uint64) {
 	return 0, 0
 }
 
+// sectionOf returns the bytes of a section; nil if there is none.
 func sectionOf(f *elf.File, name string) []byte {
 	s := f.Section(name)
 	if s == nil {

@@ -15,7 +15,7 @@ import (
 const leastSpace = 3 << 29
 
 // TooLittleSpace reports whether the limit of the address space (ulimit -v) is too low, and writes
-// a message if so. Programs call it first in main.
+// a message if so. Programs call it at the start of main.
 func TooLittleSpace(program string, stderr io.Writer) bool {
 	var limit unix.Rlimit
 	if err := unix.Getrlimit(unix.RLIMIT_AS, &limit); err != nil || limit.Cur >= leastSpace {

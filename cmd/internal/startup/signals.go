@@ -27,6 +27,7 @@ func Context(signals ...syscall.Signal) (ctx context.Context, stop func()) {
 	return context.WithCancel(context.Background())
 }
 
+// notIgnored returns the signals that were not ignored at the start.
 func notIgnored(signals []syscall.Signal) []os.Signal {
 	var caught []os.Signal
 	for _, s := range signals {
