@@ -17,22 +17,22 @@ import (
 // million ranks.
 const MaxAnswer = 64 << 20
 
-// maxSaid bounds the part of a line on standard error that an error has, in bytes.
+// maxSaid bounds the part of a line on standard error that becomes an error, in bytes.
 const maxSaid = 400
 
-// afterAsk is how long the output of an ended command is awaited: a process below it may keep it
-// open.
+// afterAsk is how long to wait for the end of the output of a command that has ended: a descendant
+// may keep the output open.
 const afterAsk = time.Second
 
 // Ask runs a command of a resource manager to its end, or until ctx ends, and returns its standard
-// output, at most MaxAnswer bytes. The error has the last line that it wrote to standard error. The
-// command gets env (nil: that of this process) and no input.
+// output, at most MaxAnswer bytes. If the command fails, the error is the last line of the first
+// 4 KB of its standard error. The command gets env (nil: that of this process) and no input.
 func Ask(ctx context.Context, env, argv []string) (string, error) {
 	out, _, err := AskBoth(ctx, env, argv)
 	return out, err
 }
 
-// AskBoth is like Ask, and returns the first 4 KB of standard error, too.
+// AskBoth is like Ask, but also returns the first 4 KB of standard error.
 func AskBoth(ctx context.Context, env, argv []string) (string, string, error) {
 	cmd := exec.CommandContext(ctx, argv[0], argv[1:]...)
 	cmd.Env, cmd.WaitDelay = env, afterAsk

@@ -39,20 +39,21 @@ func (f RankFrom) Beneath(pids []int) map[int]int {
 	return below
 }
 
-// fileQueries is the queries about single processes.
+// fileQueries are the questions about a single process that its files in /proc answer (proc(5)).
 type fileQueries struct {
 	program func(pid int) string // its path, "" if it cannot be read
 	mpi     func(pid int) bool   // whether it has mapped a library of MPI or PMI
 }
 
-func (ps processes) beneath(shell int, l fileQueries) (program int, found bool) {
+// beneath is Beneath for one shell.
+func (ps processes) beneath(shell int, q fileQueries) (program int, found bool) {
 	rank, known := ps[shell]
 	if !known || rank.Number == Unknown {
 		return 0, false
 	}
 	for _, pid := range slices.Sorted(maps.Keys(ps)) {
 		p := ps[pid]
-		if p.Number != rank.Number || !isJob(p.Job, rank.Job) || !ps.isBelow(pid, shell) || !ps.comesFromShells(p.parent, shell, l) || !l.mpi(pid) {
+		if p.Number != rank.Number || !sameJob(p.Job, rank.Job) || !ps.isBelow(pid, shell) || !ps.comesFromShells(p.parent, shell, q) || !q.mpi(pid) {
 			continue
 		}
 		if found {
@@ -65,9 +66,9 @@ func (ps processes) beneath(shell int, l fileQueries) (program int, found bool) 
 
 // comesFromShells reports whether all processes from pid up to the rank's shell are shells: a
 // child of a program is not the rank's program.
-func (ps processes) comesFromShells(pid, shell int, l fileQueries) bool {
+func (ps processes) comesFromShells(pid, shell int, q fileQueries) bool {
 	for seen := 0; pid != shell && seen <= len(ps); seen++ {
-		if !protocol.IsShell(l.program(pid)) {
+		if !protocol.IsShell(q.program(pid)) {
 			return false
 		}
 		pid = ps[pid].parent

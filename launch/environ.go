@@ -8,9 +8,9 @@ import (
 )
 
 // Environ returns the environment that results when the directives are applied in order to base
-// (NAME=VALUE). base is not changed. A variable keeps its place; new ones come last. Of a name
-// that occurs more than once getenv(3) sees the first; the others are removed when a directive
-// changes the variable.
+// (NAME=VALUE). base is not changed. A variable keeps its place; new ones come last. If a name
+// occurs more than once, getenv(3) sees the first; the others are removed when a directive changes
+// the variable.
 func Environ(base []string, directives []protocol.EnvDirective) ([]string, error) {
 	env := append([]string(nil), base...)
 	for _, d := range directives {

@@ -22,8 +22,8 @@ type Found struct {
 	Host  string      `json:"host"`
 	Size  int         `json:"size"` // of the whole job; Unknown if it is not known
 	Ranks []FoundRank `json:"ranks"`
-	// Jobs are the full names of the job that was asked for, if it has one: of several if the name
-	// that was asked for is that of several.
+	// Jobs has the full name of the job that was asked for, if it has one, or the full names of all
+	// jobs on this host that the name that was asked for may mean.
 	Jobs  []string `json:"jobs,omitempty"`
 	Error string   `json:"error,omitempty"` // why there are no ranks
 }
@@ -37,7 +37,8 @@ type FoundRank struct {
 // MaxFound bounds the output of all hosts of one command, in bytes: some 30 a rank.
 const MaxFound = 64 << 20
 
-// AppendFound appends the line of a host.
+// AppendFound appends the line of a host: table has its ranks, of is the job to which they belong,
+// and trouble, unless nil, says why there are none.
 func AppendFound(b []byte, host string, table protocol.Proctable, of Whole, trouble error) []byte {
 	f := Found{Host: host, Size: of.Size, Ranks: []FoundRank{}}
 	if of.Name != "" {
@@ -60,7 +61,8 @@ func AppendFound(b []byte, host string, table protocol.Proctable, of Whole, trou
 	return append(append(b, text...), '\n')
 }
 
-// ReadFound reads such lines and skips other text. It reads at most MaxFound bytes.
+// ReadFound reads lines that AppendFound has written and skips other text. It reads at most MaxFound
+// bytes.
 func ReadFound(r io.Reader) (all []Found, err error) {
 	text, err := io.ReadAll(io.LimitReader(r, MaxFound))
 	if err != nil {
@@ -79,8 +81,9 @@ func ReadFound(r io.Reader) (all []Found, err error) {
 	return all, nil
 }
 
-// Joined makes one table of the hosts' ranks of the job of a name. missing are the ranks that no
-// host has, if the size is known. A name of several jobs is a *SeveralJobs.
+// Joined makes one table of the ranks that the hosts have found of a job. asked is the name by
+// which the job was asked for. missing are the ranks that no host has, if the size of the job is
+// known. The error is a *SeveralJobs if the hosts have found more than one job.
 func Joined(asked string, all []Found) (table protocol.Proctable, missing rank.Set, err error) {
 	if jobs := jobsOf(all); len(jobs) > 1 {
 		return nil, rank.Set{}, &SeveralJobs{asked, jobs}
@@ -102,8 +105,9 @@ func Joined(asked string, all []Found) (table protocol.Proctable, missing rank.S
 	return table, missing, nil
 }
 
-// jobsOf returns the names of the jobs that hosts have found, sorted. A job of torchrun with the
-// address of the loopback is another one on every host, and then has its host in its name.
+// jobsOf returns the names of the jobs that hosts have found, sorted. A job of torchrun whose
+// address is the loopback is on one host only; the name of the host is appended to its name, which
+// jobs on other hosts may have too.
 func jobsOf(all []Found) (jobs []string) {
 	for _, f := range all {
 		for _, job := range f.Jobs {

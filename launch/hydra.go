@@ -43,7 +43,7 @@ func (f Family) Hydra() (h Hydra, found bool) { return f.ps.readHydra(f.below) }
 // Family is a process and its descendants, as they were at one time.
 type Family struct {
 	pid   int
-	ps    processes        // for their parents
+	ps    processes        // all processes of this host with their parents; PRRTE adds identities
 	below map[int][]string // command lines of the descendants
 }
 

@@ -55,8 +55,9 @@ func (f RankFrom) Identify(env []string) (Identity, error) {
 	return id, nil
 }
 
-// complete takes what the starter has left out from a resource manager that has started the same
-// process. In the job of another process Within is set.
+// complete takes what the starter has left out from the variables of a resource manager, if that has
+// started the same process. If another starter has started the process in a job of Slurm, complete
+// sets Within.
 func (id *Identity) complete(vars variables) error {
 	for _, m := range managers {
 		if !m.started(vars) || vars[m.rank] != strconv.Itoa(id.Number) || id.isOfAgent() {
@@ -74,15 +75,15 @@ func (id *Identity) complete(vars variables) error {
 }
 
 // isOfAgent reports whether the starter is an agent of which one runs on each node, as a task of the
-// resource manager: what that says is about the agent.
+// resource manager: the variables of the resource manager then describe the agent.
 func (id *Identity) isOfAgent() bool { return id.Source == torchrun.rank || id.Source == horovod.rank }
 
 // fill takes the values that are still unknown from the variables of one starter.
-func (id *Identity) fill(vars variables, s known) error {
+func (id *Identity) fill(vars variables, s starter) error {
 	numbers := []struct {
 		into  *int
 		names []string
-	}{{&id.Number, []string{s.rank}}, {&id.Size, s.size}, {&id.Local, s.local}, {&id.Node, s.node}, {&id.LocalSize, s.locals}}
+	}{{&id.Number, []string{s.rank}}, {&id.Size, s.size}, {&id.Local, s.local}, {&id.Node, s.node}, {&id.LocalSize, s.localSize}}
 	for _, n := range numbers {
 		if *n.into != Unknown {
 			continue
@@ -100,8 +101,8 @@ func (id *Identity) fill(vars variables, s known) error {
 	if id.Source == "" {
 		id.Source = s.rank
 	}
-	if id.LocalSize == Unknown && s.localsOf != nil {
-		id.LocalSize = s.localsOf(vars)
+	if id.LocalSize == Unknown && s.localSizeOf != nil {
+		id.LocalSize = s.localSizeOf(vars)
 	}
 	if id.Host == "" {
 		_, id.Host = first(vars, s.host)

@@ -6,12 +6,14 @@ import (
 	"sdm/protocol"
 )
 
-// Launcher gets control of one job of a starter or resource manager. The order of calls is
-// Acquire, (servers are started, ranks attached), Release, End. One goroutine calls them.
+// Launcher gets control of one job of a starter or resource manager. The order of calls is Acquire,
+// Release, End; between Acquire and Release servers are started and ranks are attached. One
+// goroutine calls them.
 type Launcher interface {
 	// Acquire returns the ranks of the job. For a job that is being launched it returns when all
-	// ranks are held before they leave initialisation; for a running one at once. say takes a line
-	// of text about a long wait. The error says, for users, why there is no such job.
+	// ranks are held before they leave initialisation; for a running one at once. say is called
+	// with a line of text for the user during a long wait. The error says, for users, why there is
+	// no such job.
 	Acquire(ctx context.Context, say func(string)) (protocol.Proctable, error)
 	// Release lets held ranks go on; it is called once. It must not be called before every rank
 	// that was asked for is attached or given up.

@@ -23,7 +23,7 @@ import (
 // equal or, without directories, has the same name; * ? and [...] are as in the shell. A program
 // matches also without the version at its end: python is python3.11.
 //
-// So neither a shell nor a starter whose arguments contain the line matches.
+// Therefore neither a shell nor a starter whose arguments contain the command line matches.
 type Match struct{ words []string }
 
 // maxMatch bounds the text of a Match, in bytes.
@@ -108,8 +108,8 @@ func ownedByUs(dir string) bool {
 	return ok && int(s.Uid) == os.Geteuid()
 }
 
-// cmdline returns the arguments of a process; none of a thread of the kernel, and of one that has
-// ended.
+// cmdline returns the command line of the process whose directory in /proc is dir; nil for a kernel
+// thread and for a process that has ended.
 func cmdline(dir string) (argv []string) {
 	text, _ := os.ReadFile(dir + "/cmdline")
 	for _, arg := range bytes.Split(bytes.TrimRight(text, "\x00"), []byte{0}) {

@@ -21,7 +21,7 @@ func TaskOf(pid, number int, program string) (int, error) {
 	return taskOf(pid, number, program, taskQueries{procID, programOf, namespacePids, parentsOf})
 }
 
-// taskQueries is the queries about processes.
+// taskQueries are the questions about processes that taskOf asks.
 type taskQueries struct {
 	number  func(pid int) int    // SLURM_PROCID, Unknown if it is not set or cannot be read
 	program func(pid int) string // path of the executable, "" if it cannot be read
@@ -54,7 +54,7 @@ func taskOf(pid, number int, program string, q taskQueries) (int, error) {
 	case len(inside) == 0 && len(alike) == 1:
 		return alike[0], nil
 	case !known && q.ids(pid) != nil:
-		return pid, nil // of another user: attaching tells
+		return pid, nil // it belongs to another user: the attempt to attach reports that
 	case len(alike) > 1:
 		return 0, fmt.Errorf("process %d is not rank %d of the step, and several others may be it (do jobs have a pid namespace of their own here?)", pid, number)
 	case q.ids(pid) == nil:

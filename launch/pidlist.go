@@ -16,7 +16,7 @@ import (
 const maxPidLine = 4 << 10
 
 // ReadPids reads a list of processes, one "RANK HOST PID" a line; '#' begins a comment. It is for
-// starters that sdm does not know (torchrun and the like): any of them can be made to write this.
+// starters that sdm does not know: a script can make the list for any of them.
 func ReadPids(r io.Reader) (protocol.Proctable, error) {
 	var table protocol.Proctable
 	lines := bufio.NewScanner(r)

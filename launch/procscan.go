@@ -17,14 +17,15 @@ import (
 
 // RanksBelow returns the ranks of a starter without MPIR among its descendants on this host:
 // processes with a rank in their environment whose parent does not have the same one. Host stays
-// empty. No rank is not an error; ranks of the job on other hosts are.
+// empty. Without ranks the table is empty. It is an error if ranks of the job are on other hosts.
 func (f RankFrom) RanksBelow(pid int) (protocol.Proctable, error) { return f.scan().ranksBelow(pid) }
 
 // RanksOfJob returns the ranks of a job on this host, by the name that its starter sets in their
 // environment (PMIX_NAMESPACE, PMI_JOBID, Slurm's JOB.STEP). The number of a Slurm job alone names
 // the ranks that another starter has started in it: mpirun, whose helpers are the tasks of the
-// step if there is a step. torchrun:ID and torchrun:ADDRESS:PORT name jobs of torchrun. No rank is
-// an error, which names the jobs that are there; several jobs of one name are a *SeveralJobs.
+// step if there is a step. torchrun:ID and torchrun:ADDRESS:PORT name jobs of torchrun. It is an
+// error if there is no rank; the text names the jobs that are there. The error is a *SeveralJobs if
+// the name is that of several jobs.
 func (f RankFrom) RanksOfJob(id, host string) (protocol.Proctable, Whole, error) {
 	return f.scan().ranksOfJob(id, host)
 }
@@ -53,7 +54,7 @@ func (e *SeveralJobs) Error() string {
 	return text + " (give one of these names)"
 }
 
-// onHost stands between the name of a job and the host that it is on alone.
+// onHost separates the name of a job from its host, if the name needs one (see jobsOf).
 const onHost = " on "
 
 // maxListed bounds the names of jobs in an error.
@@ -90,7 +91,7 @@ func (f RankFrom) scan() processes {
 // rank inherit its environment.
 func (ps processes) isRank(p process) bool {
 	parent, known := ps[p.parent]
-	inherited := known && parent.Number == p.Number && isJob(parent.Job, p.Job)
+	inherited := known && parent.Number == p.Number && sameJob(parent.Job, p.Job)
 	return p.Number != Unknown && p.Number <= int(rank.MaxID) && !inherited
 }
 
@@ -138,7 +139,7 @@ func (ps processes) ranksOfJob(id, host string) (protocol.Proctable, Whole, erro
 			continue
 		}
 		if err := t.add(host, pid, p); err != nil {
-			return nil, Whole{}, fmt.Errorf("job %s: %w%s", id, err, several(p.Within))
+			return nil, Whole{}, fmt.Errorf("job %s: %w%s", id, err, duplicateHint(p.Within))
 		}
 		job = p.jobName()
 	}
@@ -148,8 +149,8 @@ func (ps processes) ranksOfJob(id, host string) (protocol.Proctable, Whole, erro
 	return t.sorted(), Whole{job, t.size}, nil
 }
 
-// several returns the hint about two processes with one rank.
-func several(within string) string {
+// duplicateHint returns what to do if two processes have one rank; within is Identity.Within of one.
+func duplicateHint(within string) string {
 	if within == "" {
 		return ""
 	}
@@ -208,14 +209,14 @@ func (t *table) sorted() protocol.Proctable {
 // slurmPMIx is the prefix of JOB.STEP in the namespaces of Slurm's PMIx plugin.
 const slurmPMIx = "slurm.pmix."
 
-// isJob reports whether two names are those of one job. The prefix of Slurm's PMIx plugin does not
+// sameJob reports whether two names are those of one job. The prefix of Slurm's PMIx plugin does not
 // count, because users omit it.
-func isJob(own, name string) bool {
+func sameJob(own, name string) bool {
 	return strings.TrimPrefix(own, slurmPMIx) == strings.TrimPrefix(name, slurmPMIx)
 }
 
-// NumberPids gives processes of this host the ranks from their environments. A process without one
-// gets the rank self, if it is the only process.
+// NumberPids gives processes of this host the ranks from their environments. A process that has
+// none is an error; but if it is the only one and self is not negative, it gets the rank self.
 func (f RankFrom) NumberPids(pids protocol.Proctable, self int) (table protocol.Proctable, size int, err error) {
 	size = Unknown
 	for _, p := range pids {
@@ -301,7 +302,7 @@ func parentOf(pid int) (parent int, known bool) {
 	return parent, err == nil
 }
 
-// statOf returns the text of /proc/PID/stat. It makes three calls of the kernel, a third of those that
+// statOf returns the text of /proc/PID/stat. It makes three system calls, a third of those that
 // os.ReadFile makes: a host may have thousands of processes.
 func statOf(pid int) ([]byte, error) {
 	fd, err := syscall.Open(procOf(pid, "stat"), syscall.O_RDONLY|syscall.O_CLOEXEC, 0)
@@ -309,7 +310,7 @@ func statOf(pid int) ([]byte, error) {
 		return nil, err
 	}
 	defer syscall.Close(fd)
-	b := make([]byte, 1024) // 52 numbers and a name of 64 bytes at most
+	b := make([]byte, 1024) // the fields that are read come first; a name has at most 64 bytes
 	n, err := syscall.Read(fd, b)
 	if err != nil {
 		return nil, err

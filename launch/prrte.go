@@ -31,7 +31,7 @@ type PRRTE struct {
 // Elsewhere reports whether daemons are on other hosts.
 func (j PRRTE) Elsewhere() bool { return j.Slurm != "" || len(j.Peers) > 0 }
 
-// PRRTERadix is the default of how many daemons at most connect to the starter itself
+// PRRTERadix is the default limit of the number of daemons that connect to the starter itself
 // (prte_rml_base_radix). Further daemons connect to these.
 const PRRTERadix = 64
 
@@ -42,8 +42,8 @@ func (f Family) PRRTE() (PRRTE, bool) {
 	lines[f.pid] = commandLine(f.pid)
 	for _, p := range slices.Sorted(maps.Keys(lines)) {
 		if isPRRTE(programOf(p), lines[p]) {
-			for rank := range f.below {
-				f.ps[rank] = process{parent: f.ps[rank].parent, Identity: RankFrom{}.identityOf(rank)}
+			for pid := range f.below {
+				f.ps[pid] = process{parent: f.ps[pid].parent, Identity: RankFrom{}.identityOf(pid)}
 			}
 			return f.ps.readPRRTE(p, lines), true
 		}
@@ -84,10 +84,11 @@ func (ps processes) readPRRTE(pid int, lines map[int][]string) PRRTE {
 	return j
 }
 
-// firstJob returns the name of the first job of a starter, whose jobs are named by its name and a
-// number. PRRTE numbers jobs and the tools that connect alike, so a tool that has come before the
-// first job has its number. Then ranks on this host tell the number: the lowest. Without these it
-// is 1, as a starter starts its job before a tool can know where to connect.
+// firstJob returns the name of the first job of a starter: space, an @ and a number. PRRTE numbers
+// jobs and connected tools in one series, so the number is above 1 if a tool connected before the
+// job was started. Of the numbers that ranks on this host have in their environment the lowest is
+// taken. Without such ranks it is 1: as a rule a starter starts its job before a tool can know
+// where to connect.
 func (ps processes) firstJob(starter int, space string) string {
 	first := 0
 	for pid, p := range ps {

@@ -1,4 +1,4 @@
-// Ranks of starters that the table does not have: the user names the variables.
+// Ranks of starters that sdm does not know: the user names the variables.
 
 package launch
 
@@ -7,17 +7,17 @@ import (
 	"strings"
 )
 
-// RankFrom is the variables by which the processes of an unknown starter tell which rank they are
+// RankFrom names the variables by which the processes of an unknown starter tell which rank they are
 // (--rank-from). The zero value reads those of the known starters.
-type RankFrom struct{ own *known }
+type RankFrom struct{ own *starter }
 
 // maxRankFrom bounds the text of a RankFrom, in bytes.
 const maxRankFrom = 1 << 10
 
 // ParseRankFrom reads names of variables, separated by commas: of the rank, of the number of ranks,
-// of the rank among those of the node, of the number of ranks of the node, and of the job. Further
-// ones may be left out; an empty one stands for one that does not exist. The empty text is the zero
-// value.
+// of the rank among those of the node, of the number of ranks of the node, and of the job. All but
+// the first may be left out; an empty name means that there is no such variable. The empty text is
+// the zero value.
 func ParseRankFrom(text string) (RankFrom, error) {
 	if text == "" {
 		return RankFrom{}, nil
@@ -35,12 +35,12 @@ func ParseRankFrom(text string) (RankFrom, error) {
 			lists[i] = []string{name}
 		}
 	}
-	return RankFrom{&known{rank: names[0], size: lists[1], local: lists[2], locals: lists[3], job: lists[4]}}, nil
+	return RankFrom{&starter{rank: names[0], size: lists[1], local: lists[2], localSize: lists[3], job: lists[4]}}, nil
 }
 
-func (f RankFrom) starters() []known {
+func (f RankFrom) starters() []starter {
 	if f.own == nil {
 		return starters
 	}
-	return []known{*f.own}
+	return []starter{*f.own}
 }

@@ -9,19 +9,19 @@ import (
 	"strings"
 )
 
-// known describes one starter: the variable of the rank, and those of the other values. If a list
+// starter describes one starter: the variable of the rank, and those of the other values. If a list
 // has several variables, the first that is set wins.
-type known struct {
+type starter struct {
 	rank                    string
 	is                      func(variables) bool // whether it has started the process; nil: rank is set
 	size, local, node, host []string
-	locals                  []string // number of ranks on the node
-	job                     []string
+	localSize               []string               // number of ranks on the node
+	job                     []string               // name of the job
 	jobOf                   func(variables) string // the job, where it is not the value of one variable
-	localsOf                func(variables) int    // locals, where it is not the value of one variable
+	localSizeOf             func(variables) int    // localSize, where it is not the value of one variable
 }
 
-// variables is an environment by names.
+// variables maps the names of an environment to their values.
 type variables map[string]string
 
 // starters are in order of preference. A starter that was called by another one comes first: its
@@ -30,19 +30,19 @@ type variables map[string]string
 // that another starter was called below it. Tested with torchrun 1.13, Open MPI 4.1 to 6, MPICH 4.0
 // and Slurm 22.05; the others are as their documentation and source have them. The last four
 // entries are those of the original SDM.
-var starters = []known{
+var starters = []starter{
 	torchrun,
 	horovod,
-	{rank: "OMPI_COMM_WORLD_RANK", size: []string{"OMPI_COMM_WORLD_SIZE"}, local: []string{"OMPI_COMM_WORLD_LOCAL_RANK"}, host: []string{"PMIX_HOSTNAME"}, job: []string{"PMIX_NAMESPACE"}, locals: []string{"OMPI_COMM_WORLD_LOCAL_SIZE"}},
+	{rank: "OMPI_COMM_WORLD_RANK", size: []string{"OMPI_COMM_WORLD_SIZE"}, local: []string{"OMPI_COMM_WORLD_LOCAL_RANK"}, host: []string{"PMIX_HOSTNAME"}, job: []string{"PMIX_NAMESPACE"}, localSize: []string{"OMPI_COMM_WORLD_LOCAL_SIZE"}},
 	hydra, // before PMIX_RANK: if srun starts the proxies, ranks inherit that of their proxy
 	{rank: "PMIX_RANK", is: ofPRRTE, size: []string{"OMPI_COMM_WORLD_SIZE"}, local: []string{"OMPI_COMM_WORLD_LOCAL_RANK"}, host: []string{"PMIX_HOSTNAME"}, job: []string{"PMIX_NAMESPACE"}},
 	flux,
 	slurm,
 	pals,
 	{rank: "JSM_NAMESPACE_RANK", size: []string{"JSM_NAMESPACE_SIZE"}, local: []string{"JSM_NAMESPACE_LOCAL_RANK"}, job: []string{"LSB_JOBID"}},
-	{rank: "MV2_COMM_WORLD_RANK", size: []string{"MV2_COMM_WORLD_SIZE"}, local: []string{"MV2_COMM_WORLD_LOCAL_RANK"}, locals: []string{"MV2_COMM_WORLD_LOCAL_SIZE"}},
+	{rank: "MV2_COMM_WORLD_RANK", size: []string{"MV2_COMM_WORLD_SIZE"}, local: []string{"MV2_COMM_WORLD_LOCAL_RANK"}, localSize: []string{"MV2_COMM_WORLD_LOCAL_SIZE"}},
 	{rank: "PMIX_RANK", host: []string{"PMIX_HOSTNAME"}, job: []string{"PMIX_NAMESPACE"}},
-	{rank: "PMI_RANK", size: []string{"PMI_SIZE"}, local: []string{"MPI_LOCALRANKID"}, host: []string{"MPIR_CVAR_CH3_INTERFACE_HOSTNAME"}, job: []string{"PMI_JOBID"}, locals: []string{"MPI_LOCALNRANKS"}},
+	{rank: "PMI_RANK", size: []string{"PMI_SIZE"}, local: []string{"MPI_LOCALRANKID"}, host: []string{"MPIR_CVAR_CH3_INTERFACE_HOSTNAME"}, job: []string{"PMI_JOBID"}, localSize: []string{"MPI_LOCALNRANKS"}},
 	{rank: "OMPI_MCA_orte_ess_vpid", size: []string{"OMPI_MCA_orte_ess_num_procs"}},
 	{rank: "OMPI_MCA_ns_nds_vpid", size: []string{"OMPI_MCA_ns_nds_num_procs"}},
 	{rank: "MP_CHILD", size: []string{"MP_PROCS"}},
@@ -50,25 +50,25 @@ var starters = []known{
 }
 
 var (
-	torchrun = known{rank: "RANK", is: set("TORCHELASTIC_RUN_ID"), size: []string{"WORLD_SIZE"}, local: []string{"LOCAL_RANK"}, locals: []string{"LOCAL_WORLD_SIZE"}, node: []string{"GROUP_RANK"}, jobOf: torchrunJob}
-	horovod  = known{rank: "HOROVOD_RANK", size: []string{"HOROVOD_SIZE"}, local: []string{"HOROVOD_LOCAL_RANK"}, locals: []string{"HOROVOD_LOCAL_SIZE"}, node: []string{"HOROVOD_CROSS_RANK"}, jobOf: horovodJob}
+	torchrun = starter{rank: "RANK", is: set("TORCHELASTIC_RUN_ID"), size: []string{"WORLD_SIZE"}, local: []string{"LOCAL_RANK"}, localSize: []string{"LOCAL_WORLD_SIZE"}, node: []string{"GROUP_RANK"}, jobOf: torchrunJob}
+	horovod  = starter{rank: "HOROVOD_RANK", size: []string{"HOROVOD_SIZE"}, local: []string{"HOROVOD_LOCAL_RANK"}, localSize: []string{"HOROVOD_LOCAL_SIZE"}, node: []string{"HOROVOD_CROSS_RANK"}, jobOf: horovodJob}
 	// hydra is MPICH's starter.
-	hydra = known{rank: "PMI_RANK", is: set(hydraMark), size: []string{"PMI_SIZE"}, local: []string{hydraMark}, host: []string{"MPIR_CVAR_CH3_INTERFACE_HOSTNAME"}, locals: []string{"MPI_LOCALNRANKS"}}
-	flux  = known{rank: "FLUX_TASK_RANK", is: fluxStarted, size: []string{"FLUX_JOB_SIZE"}, local: []string{"FLUX_TASK_LOCAL_ID"}, job: []string{"FLUX_JOB_ID"}}
-	slurm = known{rank: "SLURM_PROCID", is: srunStarted, size: []string{"SLURM_NTASKS", "SLURM_NPROCS", "PMI_SIZE"}, local: []string{"SLURM_LOCALID"}, node: []string{"SLURM_NODEID"}, host: []string{"SLURMD_NODENAME", "PMIX_HOSTNAME"}, jobOf: slurmStep, localsOf: slurmLocalSize}
+	hydra = starter{rank: "PMI_RANK", is: set(hydraMark), size: []string{"PMI_SIZE"}, local: []string{hydraMark}, host: []string{"MPIR_CVAR_CH3_INTERFACE_HOSTNAME"}, localSize: []string{"MPI_LOCALNRANKS"}}
+	flux  = starter{rank: "FLUX_TASK_RANK", is: fluxStarted, size: []string{"FLUX_JOB_SIZE"}, local: []string{"FLUX_TASK_LOCAL_ID"}, job: []string{"FLUX_JOB_ID"}}
+	slurm = starter{rank: "SLURM_PROCID", is: srunStarted, size: []string{"SLURM_NTASKS", "SLURM_NPROCS", "PMI_SIZE"}, local: []string{"SLURM_LOCALID"}, node: []string{"SLURM_NODEID"}, host: []string{"SLURMD_NODENAME", "PMIX_HOSTNAME"}, jobOf: slurmStep, localSizeOf: slurmLocalSize}
 	// pals is HPE's launcher of PBS systems. Its variables prove nothing by themselves: Slurm and
 	// Flux set them, too.
-	pals = known{rank: "PALS_RANKID", is: palsStarted, size: []string{"PMI_SIZE"}, local: []string{"PALS_LOCAL_RANKID"}, locals: []string{"PMI_LOCAL_SIZE"}, node: []string{"PALS_NODEID"}, job: []string{"PALS_APID"}}
+	pals = starter{rank: "PALS_RANKID", is: palsStarted, size: []string{"PMI_SIZE"}, local: []string{"PALS_LOCAL_RANKID"}, localSize: []string{"PMI_LOCAL_SIZE"}, node: []string{"PALS_NODEID"}, job: []string{"PALS_APID"}}
 )
 
 // managers complete what a starter in their job leaves out.
-var managers = []known{flux, slurm, pals}
+var managers = []starter{flux, slurm, pals}
 
 // hydraMark is a variable that only MPICH's Hydra sets.
 const hydraMark = "MPI_LOCALRANKID"
 
 // started reports whether a starter has started the process.
-func (s known) started(vars variables) bool {
+func (s starter) started(vars variables) bool {
 	return vars[s.rank] != "" && (s.is == nil || s.is(vars))
 }
 
@@ -113,8 +113,8 @@ func fluxStarted(vars variables) bool {
 
 // srunStarted reports whether srun itself has started the process. Below an mpirun in an allocation
 // the variables of srun exist too, but describe mpirun, and one of the ranks may have its number.
-// A plugin for MPI names the step, or no plugin has set anything; that of HPE Cray EX names it in
-// PALS_APID only.
+// Below srun either a plugin for MPI has set the name of the step, in one of three variables, or no
+// plugin has set anything. The plugin of HPE Cray EX sets PALS_APID only.
 func srunStarted(vars variables) bool {
 	if hasInner(vars, vars["SLURM_PROCID"], vars["SLURM_NTASKS"]) {
 		return false
@@ -161,7 +161,7 @@ func RankVariables() []string {
 		"GROUP_WORLD_SIZE", "ROLE_RANK", "ROLE_NAME", "ROLE_WORLD_SIZE", "MASTER_ADDR", "MASTER_PORT",
 	}
 	for _, s := range starters {
-		for _, names := range [][]string{{s.rank}, s.size, s.local, s.locals, s.node} {
+		for _, names := range [][]string{{s.rank}, s.size, s.local, s.localSize, s.node} {
 			for _, name := range names {
 				if !strings.HasPrefix(name, "SLURM") && !HasName(all, name) {
 					all = append(all, name)

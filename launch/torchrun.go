@@ -18,11 +18,12 @@ const torchrunName = "torchrun:"
 func IsTorchrun(name string) bool { return strings.HasPrefix(name, torchrunName) }
 
 // TorchrunJob returns the name of the job of torchrun to which the ranks below a process of this
-// host belong, for RanksOfJob; "" if there are none. Of several jobs it is one.
+// host belong, for RanksOfJob; "" if there are none. If there are several jobs, it
+// returns one of them.
 func TorchrunJob(pid int) string {
 	ps := RankFrom{}.scan()
-	for rank, p := range ps {
-		if p.Number != Unknown && p.Source == torchrun.rank && ps.isBelow(rank, pid) {
+	for other, p := range ps {
+		if p.Number != Unknown && p.Source == torchrun.rank && ps.isBelow(other, pid) {
 			return torchrunName + p.Job
 		}
 	}
@@ -33,7 +34,7 @@ func TorchrunJob(pid int) string {
 func (id Identity) isOf(name string) bool {
 	part, named := strings.CutPrefix(name, torchrunName)
 	if !named {
-		return isJob(id.Job, name) || id.Within == name
+		return sameJob(id.Job, name) || id.Within == name
 	}
 	if id.Source != torchrun.rank {
 		return false
@@ -42,7 +43,7 @@ func (id Identity) isOf(name string) bool {
 	return part == id.Job || part == run || part == address
 }
 
-// jobName returns the name by which users may name the job of a process.
+// jobName returns the name that users give for the job of a process.
 func (id Identity) jobName() string {
 	if id.Source == torchrun.rank && id.Job != "" {
 		return torchrunName + id.Job
@@ -51,7 +52,7 @@ func (id Identity) jobName() string {
 }
 
 // torchrunJobs returns the names of the jobs of torchrun on a host, which is this one, that a name
-// may mean, sorted. Further agents of one host are of one job if they have its address.
+// may mean, sorted. Agents on one host belong to one job if they have the same address.
 func (ps processes) torchrunJobs(name, host string) (jobs []string) {
 	if !strings.HasPrefix(name, torchrunName) {
 		return nil
@@ -71,8 +72,8 @@ func splitTorchrun(job string) (run, address string) {
 	return job[:max(at, 0)], job[at+1:]
 }
 
-// isOfOneHost reports whether the address in the name of a job means another job on every host:
-// torchrun without further nodes takes the loopback.
+// isOfOneHost reports whether the address in the name of a job is the loopback, so that jobs of
+// equal names on two hosts are two jobs: torchrun uses the loopback for a job on one node.
 func isOfOneHost(job string) bool {
 	_, address := splitTorchrun(job)
 	host, _, err := net.SplitHostPort(address)
@@ -81,9 +82,10 @@ func isOfOneHost(job string) bool {
 }
 
 // HeldTooLong returns what happens to a job of torchrun or Horovod whose ranks are held for long,
-// by the environment (NAME=VALUE) of one of them; "" for other jobs. The time goes on while a rank
-// is stopped, and the ranks that wait for it, or itself when it runs on, end the job. Sources:
-// torch/distributed/constants.py, ProcessGroupNCCL.hpp; Horovod's documentation (stalls, gloo).
+// by the environment (NAME=VALUE) of one of them; "" for other jobs. Time limits of communication
+// go on while a rank is stopped: the ranks that wait for it, or the rank itself when it continues,
+// end the job. Sources: torch/distributed/constants.py, ProcessGroupNCCL.hpp; Horovod's
+// documentation (stalls, gloo).
 func HeldTooLong(env []string) string {
 	vars := lookup(env)
 	switch {

@@ -9,15 +9,15 @@ import (
 )
 
 // keeper is a shell in a session of its own that ends the job of a flux run if this process is
-// killed: its ranks would be held for ever. It waits for the end of a pipe. The job is read from
-// the command line of flux run, as in JobOf.
+// killed, because the ranks of the job would be held for ever. It waits for the end of a pipe. The
+// job is read from the command line of flux run, as in JobOf.
 type keeper struct {
 	cmd  *exec.Cmd
 	pipe *os.File
 }
 
-// guard is the script of the keeper; $1 is the process of flux run, which may have ended.
-const guard = `trap '' HUP INT QUIT TERM
+// keeperScript is the script of the keeper; $1 is the process of flux run, which may have ended.
+const keeperScript = `trap '' HUP INT QUIT TERM
 read -r word && exit
 line=$(tr '\0' '\n' <"/proc/$1/cmdline") || exit
 case $line in
@@ -34,7 +34,7 @@ func startKeeper(env []string, pid int) (*keeper, error) {
 		return nil, err
 	}
 	defer r.Close()
-	k := &keeper{cmd: exec.Command("/bin/sh", "-c", guard, "sdm-keeper", strconv.Itoa(pid)), pipe: w}
+	k := &keeper{cmd: exec.Command("/bin/sh", "-c", keeperScript, "sdm-keeper", strconv.Itoa(pid)), pipe: w}
 	k.cmd.Env, k.cmd.Stdin = env, r
 	k.cmd.SysProcAttr = &syscall.SysProcAttr{Setsid: true}
 	if err := k.cmd.Start(); err != nil {

@@ -33,11 +33,11 @@ type Launch struct {
 	cmd  *exec.Cmd
 	done chan struct{} // closed when flux run has ended
 
-	id     ID
-	known  bool // id is
-	keeper *keeper
-	told   sync.Once // for Stop
-	group  sync.WaitGroup
+	id       ID
+	known    bool // id is known
+	keeper   *keeper
+	stopOnce sync.Once // starts the command of Stop
+	group    sync.WaitGroup
 }
 
 // New makes a Launch; Acquire starts it.
@@ -45,14 +45,15 @@ func New(spec Spec) *Launch { return &Launch{spec: spec, done: make(chan struct{
 
 // Time limits and intervals.
 const (
-	patience  = 3 * time.Second // after which say is called
-	commandTo = 10 * time.Second
-	firstLook = 5 * time.Millisecond
-	lastLook  = 250 * time.Millisecond
-	lastWords = time.Second // of flux run, after its job has failed
+	patience    = 3 * time.Second  // after which say is called
+	commandTime = 10 * time.Second // of one command of Flux
+	firstLook   = 5 * time.Millisecond
+	lastLook    = 250 * time.Millisecond
+	explainTime = time.Second // for flux run to report why its job has failed
 )
 
-// Acquire implements launch.Launcher. The error is an *Ended if flux run has ended before.
+// Acquire implements launch.Launcher. The error is an *Ended if flux run has ended before its ranks
+// were held.
 func (l *Launch) Acquire(ctx context.Context, say func(string)) (protocol.Proctable, error) {
 	argv, err := Held(l.spec.Argv)
 	if err != nil {
@@ -83,7 +84,7 @@ func (l *Launch) Acquire(ctx context.Context, say func(string)) (protocol.Procta
 	if err != nil && context.Cause(early) == nil { // the job has failed, and flux run tells why
 		select {
 		case <-early.Done():
-		case <-time.After(lastWords):
+		case <-time.After(explainTime):
 		}
 	}
 	if cause := context.Cause(early); cause != nil {
@@ -151,7 +152,7 @@ func (l *Launch) Release() error { return l.command(signal(l.id, "CONT")) }
 
 // command runs a command of Flux with a time limit.
 func (l *Launch) command(line []string) error {
-	ctx, cancel := context.WithTimeoutCause(context.Background(), commandTo, fmt.Errorf("no answer in %v", commandTo))
+	ctx, cancel := context.WithTimeoutCause(context.Background(), commandTime, fmt.Errorf("no answer in %v", commandTime))
 	defer cancel()
 	_, err := launch.Ask(ctx, l.spec.Env, line)
 	return err
@@ -176,7 +177,7 @@ func (l *Launch) Stop() {
 	if !l.known {
 		return
 	}
-	l.told.Do(func() { l.group.Go(func() { l.command(signal(l.id, "KILL")) }) })
+	l.stopOnce.Do(func() { l.group.Go(func() { l.command(signal(l.id, "KILL")) }) })
 }
 
 // stopWait is how long a job may take to end after its ranks were killed, before it is cancelled.
@@ -193,7 +194,7 @@ func (l *Launch) End(ctx context.Context) error {
 	select {
 	case <-l.done:
 		if l.cmd.ProcessState.Exited() {
-			return nil // and the job, too
+			return nil // the job has ended, too
 		}
 	default:
 	}

@@ -36,7 +36,7 @@ func (f *Forker) hold(path string, spec Spec, std [3]int) (int, error) {
 	if err != nil {
 		return 0, err
 	}
-	return pid, standStillOrDie(pid)
+	return pid, holdOrKill(pid)
 }
 
 // holdByShim is like hold, but with this program as a shim in between. The shim gives its consent,
@@ -58,7 +58,7 @@ func holdByShim(path string, argv []string, spec Spec, files []uintptr) (int, er
 	if err != nil {
 		return 0, fmt.Errorf("start the holding shim: %w", err)
 	}
-	if err := standStillOrDie(pid); err != nil {
+	if err := holdOrKill(pid); err != nil {
 		if n := readReport(report); n != 0 {
 			return 0, n
 		}
@@ -67,9 +67,9 @@ func holdByShim(path string, argv []string, spec Spec, files []uintptr) (int, er
 	return pid, nil
 }
 
-// standStillOrDie is standStill, and kills the process if it fails.
-func standStillOrDie(pid int) error {
-	err := standStill(pid)
+// holdOrKill is holdTraced; if it fails, the process is killed.
+func holdOrKill(pid int) error {
+	err := holdTraced(pid)
 	if err != nil && !errors.Is(err, errEndedEarly) {
 		syscall.Kill(pid, syscall.SIGKILL)
 		syscall.Wait4(pid, nil, 0, nil)
@@ -77,9 +77,9 @@ func standStillOrDie(pid int) error {
 	return err
 }
 
-// standStill waits for the stop after the exec of a traced process (ptrace(2), PTRACE_TRACEME) and
+// holdTraced waits for the stop after the exec of a traced process (ptrace(2), PTRACE_TRACEME) and
 // replaces the tracing by a SIGSTOP.
-func standStill(pid int) error {
+func holdTraced(pid int) error {
 	for {
 		status, err := waitFor(pid, 0)
 		if err != nil {
@@ -104,7 +104,7 @@ func standStill(pid int) error {
 // errEndedEarly means that a rank ended before it could be held.
 var errEndedEarly = errors.New("it ended before it could be held")
 
-// waitFor returns the next stop of pid; its end is an error.
+// waitFor waits for the next stop of a process; the error is errEndedEarly if the process has ended.
 func waitFor(pid, options int) (syscall.WaitStatus, error) {
 	for {
 		var status syscall.WaitStatus

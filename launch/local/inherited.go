@@ -12,10 +12,10 @@ import (
 // entry for each number up to the highest.
 const maxInherited = 4096
 
-// Inherited returns the descriptors beyond the standard streams that the starter meant for the
-// program (PMI_FD in a slot of MPICH), except those in ours. It marks all of them, and those in
-// ours, close-on-exec, so that from then on only ranks get them, by a Forker, and gdbs do not. It
-// must be called once, before anything else opens files.
+// Inherited returns the descriptors up to maxInherited, without the standard streams, that the
+// starter meant for the program (PMI_FD in a slot of MPICH), except those in ours. It marks all of
+// them, and those in ours, close-on-exec. From then on only ranks get them, from a Forker, and gdbs
+// do not. It must be called once, before other code opens files.
 func Inherited(ours ...int) ([]int, error) {
 	entries, err := os.ReadDir("/proc/self/fd")
 	if err != nil {

@@ -19,10 +19,10 @@ import (
 	"sdm/protocol/rank"
 )
 
-// A starter starts one sdm-server in the slot of each rank. One server for each node is enough:
-// the first that comes becomes it. The others are stand-ins: they hold their rank when they are
-// told to, pass its streams and its process id to the server, report how it ended, and keep the
-// slot until the session is over.
+// A starter starts one sdm-server in the slot of each rank. One server for each node is enough: the
+// process that binds the socket first is the server of its node. The others are stand-ins: they hold
+// their rank when they are told to, pass its streams and its process id to the server, report how it
+// ended, and keep the slot until the session is over.
 //
 //	stand-in                       server
 //	  | hello: rank, program         |
@@ -33,14 +33,16 @@ import (
 //	  |----------------------------->|
 //	  | exit: how                    |
 //	  |----------------------------->|
+//	  | ending: text                 |  if the starter ends the job
+//	  |----------------------------->|
 //	  | quit                         |  the end of the session
 //	  |<-----------------------------|
 //
-// They meet at a socket with an abstract name (unix(7)), which leaves no file behind. The kernel
-// says which user the peer is (SO_PEERCRED). The name is derived from the secret of the session,
-// so that other users cannot bind it beforehand; if one has, all slots use the next name. The name
-// contains the namespaces: a process in another namespace could not be debugged by its number, or
-// would have other files, and so becomes a server of its own.
+// They meet at a socket with an abstract name (unix(7)), which is not a file and so need not be
+// removed. The kernel tells the user of the peer (SO_PEERCRED). The name is derived from the secret
+// of the session, so that other users cannot bind it beforehand; if one has, all slots use the next
+// name. The name contains the namespaces of the process: a process in another namespace could not
+// be debugged by its process id, or would have other files, so it becomes a server of its own.
 
 // message is a packet between a stand-in and its server.
 type message struct {
@@ -63,17 +65,17 @@ type message struct {
 	Text    string                  `json:"text,omitempty"`
 }
 
-// maxMessage bounds a packet, in bytes: the default size of a socket buffer (socket(7), wmem_max),
-// beyond which none can be sent.
+// maxMessage bounds a packet, in bytes. By default the kernel refuses smaller ones already: a packet
+// must fit into the send buffer of the socket (socket(7), wmem_default).
 const maxMessage = 256 << 10
 
 // helloTime is how long a new connection may take to send its hello.
 const helloTime = 10 * time.Second
 
-// maxPlaces is how many names are tried. listenTimeout is how long a name may be bound without a
-// listener: the server of the node listens at once.
+// maxNames is how many names are tried. listenTimeout is how long a name may be bound by a socket
+// that does not listen yet: the server of the node listens at once.
 const (
-	maxPlaces     = 16
+	maxNames      = 16
 	listenTimeout = 2 * time.Second
 )
 
@@ -94,7 +96,7 @@ func nodeSocket(key [32]byte, n int) *net.UnixAddr {
 // user holds is skipped.
 func JoinNode(ctx context.Context, key [32]byte) (*NodeHost, *net.UnixConn, error) {
 	var failures []error
-	for n := range maxPlaces {
+	for n := range maxNames {
 		host, conn, err := meet(ctx, nodeSocket(key, n))
 		if err == nil || ctx.Err() != nil {
 			return host, conn, err
@@ -109,7 +111,7 @@ func JoinNode(ctx context.Context, key [32]byte) (*NodeHost, *net.UnixConn, erro
 func FindNode(ctx context.Context, key [32]byte) (*net.UnixConn, error) {
 	for pause := time.Millisecond; ; pause = min(2*pause, 100*time.Millisecond) {
 		var failures []error
-		for n := range maxPlaces {
+		for n := range maxNames {
 			conn, err := dialNode(nodeSocket(key, n))
 			if err == nil {
 				return conn, nil
@@ -139,7 +141,7 @@ func dialNode(addr *net.UnixAddr) (*net.UnixConn, error) {
 	return conn, nil
 }
 
-// meet is JoinNode with one address.
+// meet is JoinNode for one address.
 func meet(ctx context.Context, addr *net.UnixAddr) (*NodeHost, *net.UnixConn, error) {
 	began := time.Now()
 	for pause := time.Millisecond; ; pause = min(2*pause, 100*time.Millisecond) {
@@ -186,8 +188,8 @@ func ownPeer(conn *net.UnixConn) error {
 }
 
 // send sends a packet with descriptors.
-func send(conn *net.UnixConn, s message, fds ...int) error {
-	b, err := json.Marshal(s)
+func send(conn *net.UnixConn, m message, fds ...int) error {
+	b, err := json.Marshal(m)
 	if err != nil {
 		return err
 	}
@@ -204,11 +206,11 @@ func send(conn *net.UnixConn, s message, fds ...int) error {
 
 // receive receives a packet. The caller owns the files.
 func receive(conn *net.UnixConn, buffer []byte) (message, []*os.File, error) {
-	var s message
+	var m message
 	oob := make([]byte, unix.CmsgSpace(3*4))
 	n, oobn, flags, _, err := conn.ReadMsgUnix(buffer, oob)
 	if err != nil {
-		return s, nil, err
+		return m, nil, err
 	}
 	files, err := filesOf(oob[:oobn])
 	switch {
@@ -218,10 +220,10 @@ func receive(conn *net.UnixConn, buffer []byte) (message, []*os.File, error) {
 	case flags&(unix.MSG_TRUNC|unix.MSG_CTRUNC) != 0:
 		err = errors.New("a packet is too long")
 	default:
-		err = json.Unmarshal(buffer[:n], &s)
+		err = json.Unmarshal(buffer[:n], &m)
 	}
-	if err == nil && len(files) != len(s.Streams) {
-		err = fmt.Errorf("%d descriptors came for %q", len(files), s.Streams)
+	if err == nil && len(files) != len(m.Streams) {
+		err = fmt.Errorf("%d descriptors came for %q", len(files), m.Streams)
 	}
 	if err != nil {
 		for _, f := range files {
@@ -229,7 +231,7 @@ func receive(conn *net.UnixConn, buffer []byte) (message, []*os.File, error) {
 		}
 		return message{}, nil, err
 	}
-	return s, files, nil
+	return m, files, nil
 }
 
 // filesOf returns the descriptors of a control message as files. They are non-blocking, because

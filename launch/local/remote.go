@@ -31,8 +31,8 @@ func (h *NodeHost) Gather(ctx context.Context, n int, ending func(text string)) 
 		if err != nil {
 			return remotes
 		}
-		if g, err := welcome(conn, ending); err == nil {
-			remotes = append(remotes, g)
+		if r, err := welcome(conn, ending); err == nil {
+			remotes = append(remotes, r)
 		} else {
 			conn.Close()
 		}
@@ -40,12 +40,12 @@ func (h *NodeHost) Gather(ctx context.Context, n int, ending func(text string)) 
 	return remotes
 }
 
-// Close closes the listener; a slot that comes later becomes a server of its own. Guests stay
-// connected.
+// Close closes the listener; a slot that starts later becomes a server of its own. Stand-ins
+// stay connected.
 func (h *NodeHost) Close() error { return h.l.Close() }
 
-// Remote is a stand-in, seen from the server of its node. Several goroutines may use it. It has one
-// goroutine, which reads and ends with the connection.
+// Remote is the server's end of the connection to a stand-in. Several goroutines may use it. It has
+// one goroutine, which reads and ends with the connection.
 type Remote struct {
 	Rank    rank.ID
 	Program string // program of its slot, "" if the starter gave none
@@ -60,33 +60,35 @@ type Remote struct {
 	gone    bool
 }
 
+// heldRank is the result of Remote.Hold.
 type heldRank struct {
 	p   *Process
 	err error
 }
 
+// welcome reads the hello of a connection; an error if the peer is no stand-in of this user.
 func welcome(conn *net.UnixConn, ending func(string)) (*Remote, error) {
 	if err := ownPeer(conn); err != nil {
 		return nil, err
 	}
 	conn.SetReadDeadline(time.Now().Add(helloTime))
-	s, files, err := receive(conn, make([]byte, maxMessage))
+	m, files, err := receive(conn, make([]byte, maxMessage))
 	for _, f := range files {
 		f.Close()
 	}
-	if err == nil && (s.Kind != "hello" || s.Rank < 0 || s.Rank > rank.MaxID) {
+	if err == nil && (m.Kind != "hello" || m.Rank < 0 || m.Rank > rank.MaxID) {
 		err = errors.New("no hello")
 	}
 	if err != nil {
 		return nil, err
 	}
 	conn.SetReadDeadline(time.Time{})
-	g := &Remote{
-		Rank: s.Rank, Program: s.Program, conn: conn, ending: ending, done: make(chan struct{}),
+	r := &Remote{
+		Rank: m.Rank, Program: m.Program, conn: conn, ending: ending, done: make(chan struct{}),
 		waiting: map[int]chan heldRank{}, ranks: map[int]*Process{},
 	}
-	go g.read()
-	return g, nil
+	go r.read()
+	return r, nil
 }
 
 // HoldSpec says how the rank of a stand-in is started. Its environment is that of the slot,
@@ -101,88 +103,89 @@ type HoldSpec struct {
 }
 
 // Hold has the stand-in start its rank and hold it; see Forker.Hold.
-func (g *Remote) Hold(spec HoldSpec) (*Process, error) {
+func (r *Remote) Hold(spec HoldSpec) (*Process, error) {
 	answer := make(chan heldRank, 1)
-	g.mu.Lock()
-	if g.gone {
-		g.mu.Unlock()
-		return nil, g.lost()
+	r.mu.Lock()
+	if r.gone {
+		r.mu.Unlock()
+		return nil, r.lost()
 	}
-	g.id++
-	id := g.id
-	g.waiting[id] = answer
-	g.mu.Unlock()
-	err := send(g.conn, message{
-		Kind: "hold", ID: id, Rank: g.Rank, Program: spec.Program, Args: spec.Args, Cwd: spec.Cwd, Env: spec.Env,
+	r.id++
+	id := r.id
+	r.waiting[id] = answer
+	r.mu.Unlock()
+	err := send(r.conn, message{
+		Kind: "hold", ID: id, Rank: r.Rank, Program: spec.Program, Args: spec.Args, Cwd: spec.Cwd, Env: spec.Env,
 		Stdin: spec.Stdin, Through: spec.Through, TTY: spec.TTY,
 	})
 	if err != nil {
-		g.mu.Lock()
-		delete(g.waiting, id)
-		g.mu.Unlock()
+		r.mu.Lock()
+		delete(r.waiting, id)
+		r.mu.Unlock()
 		return nil, launchFault("", err, "")
 	}
 	held := <-answer
 	return held.p, held.err
 }
 
-func (g *Remote) lost() error {
-	return launchFault("", fmt.Errorf("the process in the slot of rank %d has gone", g.Rank), "the starter may have ended the job")
+func (r *Remote) lost() error {
+	return launchFault("", fmt.Errorf("the process in the slot of rank %d has gone", r.Rank), "the starter may have ended the job")
 }
 
 // Dismiss tells the stand-in that the session is over, and waits until the connection has ended. A
 // stand-in with a detached rank runs on; it is not waited for.
-func (g *Remote) Dismiss() {
-	send(g.conn, message{Kind: "quit", Rank: g.Rank}) // an error means that it has ended
-	g.conn.Close()
-	<-g.done
+func (r *Remote) Dismiss() {
+	send(r.conn, message{Kind: "quit", Rank: r.Rank}) // an error means that it has ended
+	r.conn.Close()
+	<-r.done
 }
 
-func (g *Remote) read() {
-	defer close(g.done)
+// read is the goroutine of the Remote.
+func (r *Remote) read() {
+	defer close(r.done)
 	buffer := make([]byte, maxMessage)
 	for {
-		s, files, err := receive(g.conn, buffer)
+		m, files, err := receive(r.conn, buffer)
 		if err != nil {
 			break
 		}
-		switch s.Kind {
+		switch m.Kind {
 		case "held":
-			g.held(s, files)
+			r.held(m, files)
 			continue // the files belong to the rank
 		case "exit":
-			g.ended(s)
+			r.ended(m)
 		case "ending":
-			g.ending(s.Text)
+			r.ending(m.Text)
 		}
 		for _, f := range files {
 			f.Close()
 		}
 	}
-	g.conn.Close()
-	g.leave()
+	r.conn.Close()
+	r.leave()
 }
 
 // held takes over a rank that the stand-in has started.
-func (g *Remote) held(s message, files []*os.File) {
-	g.mu.Lock()
-	answer := g.waiting[s.ID]
-	delete(g.waiting, s.ID)
-	g.mu.Unlock()
-	if answer == nil || s.Fault != nil || s.PID <= 0 {
+func (r *Remote) held(m message, files []*os.File) {
+	r.mu.Lock()
+	answer := r.waiting[m.ID]
+	delete(r.waiting, m.ID)
+	r.mu.Unlock()
+	if answer == nil || m.Fault != nil || m.PID <= 0 {
 		for _, f := range files {
 			f.Close()
 		}
-		if answer != nil && s.Fault != nil {
-			answer <- heldRank{err: s.Fault}
+		if answer != nil && m.Fault != nil {
+			answer <- heldRank{err: m.Fault}
 		} else if answer != nil {
-			answer <- heldRank{err: g.lost()}
+			answer <- heldRank{err: r.lost()}
 		}
 		return
 	}
-	p := &Process{PID: s.PID, Program: s.Program, done: make(chan struct{})}
+	p := &Process{PID: m.PID, Program: m.Program, done: make(chan struct{})}
 	for i, f := range files {
-		switch s.Streams[i] {
+		switch m.Streams[i] {
 		case 'i':
 			p.Stdin = io.WriteCloser(f)
 		case 'o':
@@ -193,37 +196,37 @@ func (g *Remote) held(s message, files []*os.File) {
 			f.Close()
 		}
 	}
-	g.mu.Lock()
-	g.ranks[p.PID] = p
-	g.mu.Unlock()
+	r.mu.Lock()
+	r.ranks[p.PID] = p
+	r.mu.Unlock()
 	answer <- heldRank{p: p}
 }
 
-func (g *Remote) ended(s message) {
-	g.mu.Lock()
-	defer g.mu.Unlock()
-	p := g.ranks[s.PID]
-	if p == nil || s.Exit == nil {
+func (r *Remote) ended(m message) {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	p := r.ranks[m.PID]
+	if p == nil || m.Exit == nil {
 		return
 	}
-	delete(g.ranks, s.PID)
-	p.exit, p.code = *s.Exit, s.Status
+	delete(r.ranks, m.PID)
+	p.exit, p.code = *m.Exit, m.Status
 	close(p.done)
 }
 
 // leave ends all waits for a stand-in that has ended. Its ranks have been killed by their
 // parent-death signal (PR_SET_PDEATHSIG).
-func (g *Remote) leave() {
-	g.mu.Lock()
-	defer g.mu.Unlock()
-	g.gone = true
-	for id, answer := range g.waiting {
-		delete(g.waiting, id)
-		answer <- heldRank{err: g.lost()}
+func (r *Remote) leave() {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	r.gone = true
+	for id, answer := range r.waiting {
+		delete(r.waiting, id)
+		answer <- heldRank{err: r.lost()}
 	}
-	for pid, p := range g.ranks {
-		delete(g.ranks, pid)
-		p.exit, p.code = exitOf(9), 128+9
+	for pid, p := range r.ranks {
+		delete(r.ranks, pid)
+		p.exit, p.code = exitOf(9), 128+9 // SIGKILL
 		close(p.done)
 	}
 }

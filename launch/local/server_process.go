@@ -23,20 +23,20 @@ const errorTail = 100 * time.Millisecond
 // serverProcess is one server. It has two goroutines: one reads its stderr, one waits for it. Both
 // end with the process.
 type serverProcess struct {
-	cmd      *exec.Cmd
-	lifeline *os.File // write end of descriptor 4, nil with a socket pair
-	stderr   *tail
-	woken    bool          // it was stopped, and has been continued
-	silent   chan struct{} // closed at the end of stderr
-	done     chan struct{} // closed when the process has been waited for
-	err      error         // set before done is closed; nil: exit status 0
+	cmd       *exec.Cmd
+	keyPipe   *os.File // write end of the pipe that the server has as descriptor 4; nil with socket pairs
+	stderr    *tail
+	woken     bool          // it was stopped, and has been continued
+	stderrEnd chan struct{} // closed at the end of stderr
+	done      chan struct{} // closed when the process has been waited for
+	err       error         // set before done is closed; nil: exit status 0
 }
 
-// startServer starts cmd. It takes ownership of lifeline, also when it fails.
-func startServer(cmd *exec.Cmd, lifeline *os.File) (*serverProcess, error) {
+// startServer starts cmd. It takes ownership of keyPipe, also when it fails.
+func startServer(cmd *exec.Cmd, keyPipe *os.File) (*serverProcess, error) {
 	p := &serverProcess{
-		cmd: cmd, lifeline: lifeline, stderr: &tail{},
-		silent: make(chan struct{}), done: make(chan struct{}),
+		cmd: cmd, keyPipe: keyPipe, stderr: &tail{},
+		stderrEnd: make(chan struct{}), done: make(chan struct{}),
 	}
 	r, w, err := os.Pipe()
 	if err == nil {
@@ -49,22 +49,22 @@ func startServer(cmd *exec.Cmd, lifeline *os.File) (*serverProcess, error) {
 		}
 	}
 	if err != nil {
-		p.cut()
+		p.closeKeyPipe()
 		return nil, err
 	}
 	go func() {
-		defer close(p.silent)
+		defer close(p.stderrEnd)
 		io.Copy(p.stderr, r)
 	}()
 	go func() {
 		defer close(p.done)
 		p.err = cmd.Wait()
 		select {
-		case <-p.silent:
+		case <-p.stderrEnd:
 		case <-time.After(errorTail):
 		}
 		r.Close()
-		<-p.silent
+		<-p.stderrEnd
 	}()
 	return p, nil
 }
@@ -73,7 +73,7 @@ func startServer(cmd *exec.Cmd, lifeline *os.File) (*serverProcess, error) {
 // ctx ends first.
 func (p *serverProcess) wait(ctx context.Context) error {
 	select {
-	case <-p.silent:
+	case <-p.stderrEnd:
 		if p.stderr.endsWith(LetGo) {
 			return nil
 		}
@@ -102,9 +102,10 @@ func (p *serverProcess) wake() {
 	}
 }
 
-// cut closes the lifeline, which tells the server that this process no longer needs it.
-func (p *serverProcess) cut() {
-	if p.lifeline != nil {
-		p.lifeline.Close()
+// closeKeyPipe closes the pipe, which tells a server without a parent that this process no longer
+// needs it.
+func (p *serverProcess) closeKeyPipe() {
+	if p.keyPipe != nil {
+		p.keyPipe.Close()
 	}
 }

@@ -44,8 +44,8 @@ type Servers struct {
 	// fills in their ranks.
 	Routes []protocol.Route
 
-	cut     []*os.File // duplicates of Link's descriptors, by which Close ends the link
-	running []*serverProcess
+	linkEnds []*os.File // duplicates of Link's descriptors, which Close shuts down
+	running  []*serverProcess
 }
 
 // StartServers starts the servers and returns at once; it does not wait until they are ready.
@@ -106,7 +106,7 @@ func (s *Servers) startLinked(cmd *exec.Cmd) error {
 	return s.run(cmd, nil, theirIn, theirOut)
 }
 
-// pair makes a socket pair, and keeps a duplicate of this process's end in cut.
+// pair makes a socket pair, and keeps a duplicate of this process's end in linkEnds.
 func (s *Servers) pair() (ours, theirs *os.File, err error) {
 	pair, err := syscall.Socketpair(syscall.AF_UNIX, syscall.SOCK_STREAM|syscall.SOCK_CLOEXEC, 0)
 	if err != nil {
@@ -119,7 +119,7 @@ func (s *Servers) pair() (ours, theirs *os.File, err error) {
 		theirs.Close()
 		return nil, nil, err
 	}
-	s.cut = append(s.cut, os.NewFile(uintptr(copied), "link"))
+	s.linkEnds = append(s.linkEnds, os.NewFile(uintptr(copied), "link"))
 	return ours, theirs, nil
 }
 
@@ -148,9 +148,9 @@ func (s *Servers) startListening(cmd *exec.Cmd, id protocol.ServerID, key [32]by
 	return s.run(cmd, w, file, r)
 }
 
-func (s *Servers) run(cmd *exec.Cmd, lifeline *os.File, files ...*os.File) error {
+func (s *Servers) run(cmd *exec.Cmd, keyPipe *os.File, files ...*os.File) error {
 	cmd.ExtraFiles = files
-	p, err := startServer(cmd, lifeline)
+	p, err := startServer(cmd, keyPipe)
 	if err != nil {
 		return err
 	}
@@ -167,7 +167,7 @@ var ErrHung = errors.New("it did not end by itself")
 // which have a parent-death signal. The error names servers that failed, with the end of their
 // stderr.
 func (s *Servers) Close(ctx context.Context) error {
-	s.cutLinks()
+	s.endLinks()
 	var bad []error
 	for i, p := range s.running {
 		err := p.wait(ctx)
@@ -188,8 +188,8 @@ func (s *Servers) Kill() {
 	s.Close(over)
 }
 
-func (s *Servers) cutLinks() {
-	for _, end := range s.cut {
+func (s *Servers) endLinks() {
+	for _, end := range s.linkEnds {
 		unix.Shutdown(int(end.Fd()), unix.SHUT_RDWR)
 		end.Close()
 	}
@@ -198,7 +198,7 @@ func (s *Servers) cutLinks() {
 		s.Link.Out.Close()
 	}
 	for _, p := range s.running {
-		p.cut()
+		p.closeKeyPipe()
 		p.wake()
 	}
 }

@@ -15,7 +15,7 @@ import (
 // StandIn runs in the slot of a rank whose node has its server in another slot.
 type StandIn struct {
 	Rank    rank.ID
-	Program string // that the starter named; "": the session's launch names it
+	Program string // that the starter named; "": the request of the server names it
 	Args    []string
 	Env     []string // environment of the slot
 	Forker  *Forker  // closed by Run
@@ -26,9 +26,9 @@ type StandIn struct {
 	Signals <-chan syscall.Signal
 
 	mu     sync.Mutex
-	last   *Process
-	failed bool // the rank could not be started
-	all    sync.WaitGroup
+	last   *Process       // the rank that was started last; nil: none was
+	failed bool           // the rank could not be started
+	all    sync.WaitGroup // for the goroutines of Run
 }
 
 // NotStarted is the exit status of a slot whose rank could not be started, as in a shell.
@@ -67,7 +67,9 @@ func (s *StandIn) Run() (status int) {
 	}
 }
 
-// leave waits for the rank: a detached rank runs on, unless the starter ends the job.
+// leave ends the stand-in and returns the exit status of the slot. good reports that the server has
+// sent quit, ending that the starter ends the job. After quit a detached rank runs on, and leave
+// waits for its end or for that of the job; otherwise the rank is killed.
 func (s *StandIn) leave(good, ending bool) int {
 	p := s.rank()
 	if good && !ending && p != nil {

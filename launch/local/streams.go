@@ -84,6 +84,7 @@ func outPipe(name string) (ours *os.File, child int, err error) {
 	return os.NewFile(uintptr(p[0]), name+" of a rank"), p[1], nil
 }
 
+// closeChild closes the child's ends, except those that are streams of this process.
 func (s *streams) closeChild() {
 	for i, fd := range s.child {
 		if fd > 2 || fd >= 0 && !s.own {

@@ -11,8 +11,8 @@ type tail struct {
 	text []byte
 }
 
-// tailSize bounds it, in bytes: enough for the last error messages, not for a stack dump of every
-// goroutine.
+// tailSize bounds the text of a tail, in bytes: enough for the last error messages, not for a stack
+// dump of every goroutine.
 const tailSize = 4096
 
 func (t *tail) Write(b []byte) (int, error) {
@@ -25,6 +25,7 @@ func (t *tail) Write(b []byte) (int, error) {
 	return len(b), nil
 }
 
+// quoted returns the text for the end of an error: after a colon, or "" if there is none.
 func (t *tail) quoted() string {
 	t.mu.Lock()
 	defer t.mu.Unlock()

@@ -108,7 +108,7 @@ func (a *Attach) Acquire(ctx context.Context, say func(string)) (protocol.Procta
 	}
 }
 
-// failed replaces err by another error if the starter has ended meanwhile.
+// failed returns err, or, if the starter has ended, an error that says so.
 func (a *Attach) failed(err error) error {
 	if _, gone := os.Stat(procFile(a.pid, "stat")); gone != nil {
 		return fmt.Errorf("the starter (process %d) has ended", a.pid)
@@ -136,13 +136,13 @@ func (a *Attach) StarterPID() int { return a.pid }
 
 // CoLaunch has the starter of the running job start a daemon on each node, as the function
 // CoLaunch does for a job that is launched. The starter is notified by its attach FIFO. If it does
-// not read the FIFO, nothing has been changed. The job runs on meanwhile.
+// not read the FIFO, CoLaunch returns an error and changes nothing. The job is not stopped.
 func (a *Attach) CoLaunch(path string, args []string) error {
-	bell, err := a.openFIFO()
+	fifo, err := a.openFIFO()
 	if err != nil {
 		return err
 	}
-	defer bell.Close()
+	defer fifo.Close()
 	a.filled = true
 	if err := CoLaunch(a.starter, path, args); err != nil {
 		return err
@@ -151,7 +151,7 @@ func (a *Attach) CoLaunch(path string, args []string) error {
 		return a.failed(err)
 	}
 	a.flagged = true
-	if _, err := bell.Write([]byte{fifoAttach}); err != nil {
+	if _, err := fifo.Write([]byte{fifoAttach}); err != nil {
 		return fmt.Errorf("the starter does not hear that we attach: %w", err)
 	}
 	return nil
@@ -207,6 +207,7 @@ func (a *Attach) restore() {
 	}
 }
 
+// identify implements JobID.
 func identify(p *process) string {
 	if id := jobID(p); id != "" {
 		return id

@@ -57,8 +57,8 @@ func startKeeper() (*keeper, error) {
 	return k, nil
 }
 
-// know tells the keeper the process id of the starter.
-func (k *keeper) know(pid int) { fmt.Fprintln(k.pipe, pid) }
+// setStarter sends the keeper the process id of the starter.
+func (k *keeper) setStarter(pid int) { fmt.Fprintln(k.pipe, pid) }
 
 // dismiss ends the keeper: the starter has ended.
 func (k *keeper) dismiss() {
@@ -79,8 +79,8 @@ func KeeperMain(args []string) {
 	os.Exit(0)
 }
 
-// keep reads the process id of the starter, 0 for none, until the pipe ends, and then ends the
-// starter.
+// keep reads the process id of the starter and ends the starter when the pipe ends. If it reads 0
+// before, the starter has ended, and keep returns.
 func keep(lines *bufio.Scanner) {
 	pid, fd := 0, -1
 	for lines.Scan() {
@@ -105,9 +105,9 @@ func keep(lines *bufio.Scanner) {
 
 // ended waits for the end of a process for at most wait, and reports whether it has ended.
 func ended(pidfd int, wait time.Duration) bool {
-	late := time.Now().Add(wait)
+	deadline := time.Now().Add(wait)
 	for {
-		n, err := unix.Poll([]unix.PollFd{{Fd: int32(pidfd), Events: unix.POLLIN}}, max(int(time.Until(late).Milliseconds()), 0))
+		n, err := unix.Poll([]unix.PollFd{{Fd: int32(pidfd), Events: unix.POLLIN}}, max(int(time.Until(deadline).Milliseconds()), 0))
 		if !errors.Is(err, unix.EINTR) {
 			return n > 0
 		}

@@ -44,19 +44,20 @@ func (m *NoMPIR) Error() string {
 
 // Launch is a job whose starter this process starts. It is a launch.Launcher.
 //
-// Its goroutine starts and traces the starter, which is a child of its locked thread, and waits
-// for it; it ends when the starter has. A keeper ends the starter if this process is killed.
+// Its goroutine starts and traces the starter, which is a child of its locked thread, and waits for
+// it; the goroutine ends when the starter has ended. A keeper ends the starter if this process is
+// killed.
 type Launch struct {
-	spec    Spec
-	arrived chan arrival  // one value, from the goroutine
-	let     chan struct{} // closed by Release or End: the starter may continue
-	done    chan struct{} // closed when the starter has been waited for
-	root    chan int      // one value: the process id of the command
-	pid     int
-	held    bool
-	starter *process
-	told    sync.Once // for Stop
-	status  syscall.WaitStatus
+	spec     Spec
+	arrived  chan arrival  // one value, from the goroutine
+	released chan struct{} // closed by Release or End: the starter may continue
+	done     chan struct{} // closed when the starter has been waited for
+	root     chan int      // one value: the process id of the command
+	pid      int
+	held     bool // the starter is stopped at MPIR_Breakpoint, and released is not closed
+	starter  *process
+	stopOnce sync.Once // sends the SIGTERM of Stop
+	status   syscall.WaitStatus
 }
 
 // arrival reports that the starter has stopped at MPIR_Breakpoint, or the error if it will not.
@@ -68,7 +69,7 @@ type arrival struct {
 // New makes a Launch; Acquire starts it.
 func New(spec Spec) *Launch {
 	return &Launch{
-		spec: spec, arrived: make(chan arrival, 1), let: make(chan struct{}),
+		spec: spec, arrived: make(chan arrival, 1), released: make(chan struct{}),
 		done: make(chan struct{}), root: make(chan int, 1),
 	}
 }
@@ -138,12 +139,12 @@ func onOwnThread(f func(), locked chan<- struct{}) {
 	runtime.UnlockOSThread()
 }
 
-// trace is the goroutine of the Launch.
+// trace is the goroutine of the Launch. It calls all functions of the tracer.
 func (l *Launch) trace(k *keeper) {
 	t := &tracer{spec: l.spec}
 	err := t.start()
 	if t.root != 0 {
-		k.know(t.root)
+		k.setStarter(t.root)
 	}
 	l.root <- t.root
 	held := 0
@@ -166,9 +167,9 @@ func (l *Launch) trace(k *keeper) {
 		return
 	}
 	t.halt()
-	t.unplant(held)
+	t.removeBreakpoints(held)
 	l.arrived <- arrival{starter: t.starter}
-	<-l.let
+	<-l.released
 	t.release()
 	t.reap()
 	t.starter.close()
@@ -187,7 +188,7 @@ func (l *Launch) StarterPID() int { return l.starter.pid }
 func (l *Launch) Release() error {
 	if l.held {
 		l.held = false
-		close(l.let)
+		close(l.released)
 	}
 	return nil
 }
@@ -209,7 +210,7 @@ func (l *Launch) Status() int {
 // on a second SIGTERM Open MPI's starter exits without cleaning up.
 func (l *Launch) Stop() {
 	if l.pid != 0 {
-		l.told.Do(func() { syscall.Kill(-l.pid, syscall.SIGTERM) })
+		l.stopOnce.Do(func() { syscall.Kill(-l.pid, syscall.SIGTERM) })
 	}
 }
 

@@ -47,7 +47,6 @@ const (
 	symFIFO          = "MPIR_attach_fifo"
 	symJobID         = "MPIR_job_id"
 	symSlurmJobID    = "totalview_jobid" // of srun
-	symPartial       = "MPIR_partial_attach_ok"
 )
 
 // stateAborting is the value of MPIR_debug_state when the starter aborts the job.
@@ -175,7 +174,7 @@ func readTable(m Memory) (protocol.Proctable, error) {
 	return r.table, nil
 }
 
-// tableReader reads entries. It reads the text at a pointer once.
+// tableReader reads entries. It reads the text at each pointer only once: ranks share texts.
 type tableReader struct {
 	m     Memory
 	table protocol.Proctable
@@ -215,8 +214,8 @@ func (r *tableReader) text(addr uint64, limit int) (string, error) {
 }
 
 // jobID returns the starter's name of its job: MPIR_job_id, or srun's totalview_jobid; "" if it
-// has none. The type of the former is not specified: the size of the variable tells an int, a
-// pointer and an array apart.
+// has none. The type of the former is not specified: the size of the variable shows whether it is an
+// int, a pointer or an array.
 func jobID(m Memory) string {
 	for _, name := range []string{symJobID, symSlurmJobID} {
 		addr, size, found := m.Symbol(name)

@@ -143,7 +143,7 @@ func (p *process) addSymbols(i image) {
 
 var errNotRegular = errors.New("not a regular file")
 
-// mapFile maps a file into memory: of most files little is needed.
+// mapFile maps a file into memory, because only a small part of most files is needed.
 func mapFile(path string) ([]byte, error) {
 	f, err := os.Open(path)
 	if err != nil {
@@ -157,7 +157,7 @@ func mapFile(path string) ([]byte, error) {
 	return syscall.Mmap(int(f.Fd()), 0, int(info.Size()), syscall.PROT_READ, syscall.MAP_PRIVATE)
 }
 
-// addFrom adds the MPIR symbols of a file that lies at an address.
+// addFrom adds the MPIR symbols of a file that the process has mapped at base.
 func (p *process) addFrom(file []byte, base uint64) {
 	f, err := elf.NewFile(bytes.NewReader(file))
 	if err != nil {
@@ -177,7 +177,7 @@ func (p *process) addFrom(file []byte, base uint64) {
 		names string
 		read  func() ([]elf.Symbol, error)
 	}{{".dynstr", f.DynamicSymbols}, {".strtab", f.Symbols}} {
-		if !names(file, f.Section(table.names)) {
+		if !hasNames(file, f.Section(table.names)) {
 			continue // reading all symbols of all libraries would take too long
 		}
 		all, err := table.read()
@@ -197,8 +197,8 @@ func (p *process) addFrom(file []byte, base uint64) {
 // maxNames bounds a string table, in bytes; that of a huge program has 100 MB.
 const maxNames = 1 << 28
 
-// names reports whether a string table has a name of the interface.
-func names(file []byte, s *elf.Section) bool {
+// hasNames reports whether a string table has a name that begins with MPIR_.
+func hasNames(file []byte, s *elf.Section) bool {
 	if s == nil || s.Size > maxNames || s.Offset > uint64(len(file)) || s.Size > uint64(len(file))-s.Offset {
 		return false
 	}

@@ -7,30 +7,30 @@ import "syscall"
 func (t *tracer) halt() {
 	for tid, e := range t.known {
 		if !e.stopped {
-			t.halt1(tid)
+			t.haltThread(tid)
 		}
 	}
 }
 
-// unplant removes the breakpoints, after halt: from then on the starter can run if this process
-// ends. held is the thread that is stopped at MPIR_Breakpoint.
-func (t *tracer) unplant(held int) {
-	t.at.lift(t.starter.pid)
+// removeBreakpoints removes the breakpoints. It is called after halt; from then on the starter can
+// run even if this process ends. held is the thread that is stopped at MPIR_Breakpoint.
+func (t *tracer) removeBreakpoints(held int) {
+	t.at.remove(t.starter.pid)
 	setCounter(held, t.at.addr)
-	t.at = spot{}
+	t.at = breakpoint{}
 	for tid, e := range t.known {
 		if e.entry.addr != 0 {
-			e.entry.lift(tid)
-			e.entry = spot{}
+			e.entry.remove(tid)
+			e.entry = breakpoint{}
 		}
 	}
 }
 
-// halt1 stops one thread by a SIGSTOP that is not delivered to it. Signals that come before are
-// delivered.
-func (t *tracer) halt1(tid int) {
+// haltThread stops one thread by a SIGSTOP that is not delivered to it. Signals that arrive before
+// the SIGSTOP are delivered.
+func (t *tracer) haltThread(tid int) {
 	e := t.known[tid]
-	if !e.fresh && tgkill(tid) != nil {
+	if !e.fresh && sendStop(tid) != nil {
 		return
 	}
 	for {
@@ -49,23 +49,23 @@ func (t *tracer) halt1(tid int) {
 				break
 			}
 			if child, isNew := t.born(tid); isNew {
-				t.halt1(child)
+				t.haltThread(child)
 			}
 		case sig == syscall.SIGTRAP && t.hit(tid, t.at.addr):
 			setCounter(tid, t.at.addr) // it executes the instruction again after the release
 			sig = 0
 		case sig == syscall.SIGTRAP && t.hit(tid, e.entry.addr):
-			e.entry.lift(tid)
+			e.entry.remove(tid)
 			setCounter(tid, e.entry.addr)
-			e.entry = spot{}
+			e.entry = breakpoint{}
 			sig = 0
 		}
 		t.resume(tid, sig)
 	}
 }
 
-// tgkill sends SIGSTOP to one thread.
-func tgkill(tid int) error {
+// sendStop sends SIGSTOP to one thread.
+func sendStop(tid int) error {
 	_, _, err := syscall.RawSyscall(syscall.SYS_TKILL, uintptr(tid), uintptr(syscall.SIGSTOP), 0)
 	if err != 0 {
 		return err
@@ -73,7 +73,7 @@ func tgkill(tid int) error {
 	return nil
 }
 
-// release detaches from all threads. It is called after unplant.
+// release detaches from all threads. It is called after removeBreakpoints.
 func (t *tracer) release() {
 	for tid := range t.known {
 		syscall.PtraceDetach(tid)

@@ -26,7 +26,7 @@ const (
 	followThreads = syscall.PTRACE_O_TRACECLONE
 )
 
-// waitMine is flags of wait4(2): all kinds of children (__WALL), but only those of this thread
+// waitMine are flags of wait4(2): all kinds of children (__WALL), but only those of this thread
 // (__WNOTHREAD).
 const waitMine = 0x40000000 | 0x20000000
 
@@ -44,21 +44,22 @@ type tracer struct {
 	path    string // file of the command
 	root    int    // process id of the command
 	known   map[int]*tracee
-	starter *process // nil: not found yet
-	at      spot     // the starter's MPIR_Breakpoint
+	starter *process   // nil: not found yet
+	at      breakpoint // the starter's MPIR_Breakpoint
 	status  syscall.WaitStatus
 	giveUp  error // why there will be no starter; nil: it may still come
 }
 
 // tracee is a thread that is traced.
 type tracee struct {
-	stopped bool // it is stopped, and has not been resumed
-	entry   spot // the entry point of its program, while a breakpoint is there
-	fresh   bool // its first stop has not been reported
+	stopped bool       // it is stopped, and has not been resumed
+	entry   breakpoint // the entry point of its program, while a breakpoint is there
+	fresh   bool       // its first stop has not been reported
 }
 
-// spot is an address with a breakpoint; addr 0: there is none.
-type spot struct {
+// breakpoint is a breakpoint of the tracer; addr 0: there is none. old has the bytes that it has
+// replaced.
+type breakpoint struct {
 	addr uint64
 	old  []byte
 }
@@ -184,8 +185,8 @@ func (t *tracer) stopped(tid int) (arrived bool) {
 	return false
 }
 
-// born records the new thread or process of a ptrace event: its first stop may not have been
-// reported yet.
+// born records the new thread or process that a ptrace event is about, unless its first stop has
+// been reported already.
 func (t *tracer) born(tid int) (child int, isNew bool) {
 	n, err := syscall.PtraceGetEventMsg(tid)
 	if child = int(n); err != nil || t.known[child] != nil {
@@ -216,19 +217,19 @@ func (t *tracer) resume(tid int, sig syscall.Signal) error {
 // without one.
 func (t *tracer) executed(tid int) {
 	e := t.known[tid]
-	e.entry = spot{}
+	e.entry = breakpoint{}
 	addr, err := entryOf(tid)
 	if err != nil {
 		return
 	}
-	e.entry, _ = plant(tid, addr)
+	e.entry, _ = insert(tid, addr)
 }
 
-// begins handles a program that is stopped at its entry point.
+// begins handles a program that is stopped at its entry point: if it has MPIR, it is the starter.
 func (t *tracer) begins(tid int, e *tracee) {
-	e.entry.lift(tid)
+	e.entry.remove(tid)
 	setCounter(tid, e.entry.addr)
-	e.entry = spot{}
+	e.entry = breakpoint{}
 	if t.starter != nil {
 		return
 	}
@@ -241,7 +242,7 @@ func (t *tracer) begins(tid int, e *tracee) {
 		t.noMPIR(tid)
 		return
 	}
-	if t.at, err = plant(tid, addr); err != nil {
+	if t.at, err = insert(tid, addr); err != nil {
 		p.close()
 		return
 	}
@@ -293,25 +294,25 @@ func (t *tracer) hit(tid int, addr uint64) bool {
 	return addr != 0 && err == nil && pc-trapAdvance == addr
 }
 
-// plant sets a breakpoint in a process that is stopped.
-func plant(tid int, addr uint64) (spot, error) {
+// insert sets a breakpoint in a process that is stopped.
+func insert(tid int, addr uint64) (breakpoint, error) {
 	mem, err := os.OpenFile(procFile(tid, "mem"), os.O_RDWR, 0)
 	if err != nil {
-		return spot{}, err
+		return breakpoint{}, err
 	}
 	defer mem.Close()
-	s := spot{addr: addr, old: make([]byte, len(trap))}
+	s := breakpoint{addr: addr, old: make([]byte, len(trap))}
 	if _, err = mem.ReadAt(s.old, int64(addr)); err == nil {
 		_, err = mem.WriteAt(trap, int64(addr))
 	}
 	if err != nil {
-		return spot{}, err
+		return breakpoint{}, err
 	}
 	return s, nil
 }
 
-// lift removes the breakpoint.
-func (s spot) lift(tid int) error {
+// remove removes the breakpoint from a process that is stopped.
+func (s breakpoint) remove(tid int) error {
 	mem, err := os.OpenFile(procFile(tid, "mem"), os.O_RDWR, 0)
 	if err != nil {
 		return err

@@ -14,7 +14,8 @@ import (
 	"sdm/protocol"
 )
 
-// Application is an application that runs, and the first node of its job, which knows it.
+// Application is a running application. Node is the first node of its job, at which the commands of
+// PALS find it.
 type Application struct {
 	Node string
 	ID   APID
@@ -118,7 +119,7 @@ const startWait = 20 * time.Second
 
 // Helper is a command that palscmd has started on the nodes.
 //
-// Goroutine: one that asks palstat whether it runs, until it has ended or End.
+// Goroutine: one that asks palstat whether the command runs. It ends with the command, or at End.
 type Helper struct {
 	done  chan struct{}
 	stop  context.CancelFunc
@@ -144,7 +145,7 @@ func (a Application) Start(ctx context.Context, command []string) (*Helper, erro
 	return h, nil
 }
 
-// watch closes done when palstat does not list a helper any more.
+// watch closes done when palstat does not list a helper any more, or fails.
 func (a Application) watch(ctx context.Context, name string, done chan<- struct{}) {
 	for pause := firstLook; ; pause = min(2*pause, lastLook) {
 		text, err := launch.Ask(ctx, a.Env, Stat(a.Node, a.ID))
@@ -172,7 +173,8 @@ func (h *Helper) Failed() error {
 	return errors.New("the server was started by palscmd and has ended (is the program there on each node? --stage DIR brings it)")
 }
 
-// End stops watching. The command ends by itself: its parent in the tree is gone.
+// End ends the goroutine. The command is a server, which ends by itself when its parent in the tree
+// is lost.
 func (h *Helper) End(context.Context) {
 	h.stop()
 	h.group.Wait()

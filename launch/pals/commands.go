@@ -10,7 +10,7 @@ import (
 )
 
 // Command returns the command that runs another one on each node of an application. It returns at
-// once; the streams of the other one are lost. ReadHelper reads what it writes to standard error.
+// once; the output of the other one is lost. ReadHelper reads what palscmd writes to standard error.
 func Command(node string, id APID, command []string) []string {
 	return append([]string{"palscmd", "-n", node, string(id)}, command...)
 }

@@ -12,8 +12,8 @@ import (
 // AttachSpec says which running job is meant.
 type AttachSpec struct {
 	ServerSpec
-	// Namespace is that of the job. "": the only job of the server. Without "@N" it is the server's
-	// own, and the only job is meant.
+	// Namespace is that of the job. "": the only job of the server. Without "@N" it is the namespace
+	// of the server, whose only job is meant.
 	Namespace string
 }
 
@@ -30,15 +30,15 @@ type AttachSpec struct {
 //
 // Goroutines: those of Helper; one from Acquire that waits for the end of the job, or for End.
 type Attach struct {
-	link
+	connection
 	nspace string
-	hands  leaver
+	leaver leaver
 }
 
 // NewAttach makes an Attach; Acquire starts it.
 func NewAttach(spec AttachSpec) *Attach {
 	spec.Target.Namespace = spec.Namespace
-	return &Attach{link: newLink(spec.ServerSpec), nspace: spec.Namespace, hands: leaver{stop: make(chan struct{})}}
+	return &Attach{connection: newConnection(spec.ServerSpec), nspace: spec.Namespace, leaver: leaver{stop: make(chan struct{})}}
 }
 
 // Acquire implements launch.Launcher. The error is a *NoServer or a *Harm if the server was not
@@ -50,12 +50,12 @@ func (a *Attach) Acquire(ctx context.Context, _ func(string)) (protocol.Proctabl
 	if err := a.choose(ctx); err != nil {
 		return nil, err
 	}
-	a.adopt(a.nspace)
+	a.addOwn(a.nspace)
 	rows, err := a.rowsOf(ctx)
 	if err != nil {
 		return nil, err
 	}
-	a.hands.group.Go(a.await)
+	a.leaver.group.Go(a.await)
 	return tableOf(rows)
 }
 
@@ -116,15 +116,15 @@ func (a *Attach) Release() error {
 }
 
 // await is the goroutine of the Attach.
-func (a *Attach) await() { a.leave(a.nspace, a.hands.stop) }
+func (a *Attach) await() { a.leave(a.nspace, a.leaver.stop) }
 
 // End implements launch.Launcher. The job runs on.
 func (a *Attach) End(ctx context.Context) error {
 	if a.helper == nil {
 		return nil
 	}
-	a.hands.once.Do(func() { close(a.hands.stop) })
-	a.hands.group.Wait()
+	a.leaver.once.Do(func() { close(a.leaver.stop) })
+	a.leaver.group.Wait()
 	a.finish(ctx) // for the case that there is no goroutine
 	return nil
 }

@@ -37,7 +37,7 @@ type Writer interface {
 	SetWriteDeadline(time.Time) error
 }
 
-// Conn is a conversation with sdm-pmix. Its methods may be called at once.
+// Conn is a conversation with sdm-pmix. Several goroutines may call its methods.
 //
 // Goroutine: one that reads messages until they end; Done is closed then.
 type Conn struct {
@@ -46,12 +46,12 @@ type Conn struct {
 	done    chan struct{}
 	err     error         // why the messages have ended; valid after done
 	lost    chan struct{} // closed when the server is lost
-	told    bool          // lost is closed; of the reader
+	told    bool          // lost has been closed; only the reader uses it
 
 	mu      sync.Mutex
 	to      Writer
-	last    uint64
-	waiting map[uint64]chan Message // of one value
+	last    uint64                  // ID of the last request
+	waiting map[uint64]chan Message // where replies go, by ID of the request; each has capacity 1
 }
 
 // NewConn starts a conversation. The reader calls onEvent for each event, in order; onEvent must
@@ -109,7 +109,7 @@ func (c *Conn) take(m Message) error {
 			answer <- m
 		} else if !given {
 			return fmt.Errorf("a reply to request %d, which was not made", m.ID)
-		} // else the caller has gone
+		} // else the caller no longer waits
 	}
 	return nil
 }
@@ -137,7 +137,7 @@ func (c *Conn) Hello(ctx context.Context) (Message, error) {
 // Call makes a call and waits for its reply, for the end of ctx, for the limit of the call, or for
 // the end of sdm-pmix. The number of the request is set here. The error is a *Failure if the
 // server refuses, and a *Silent if there was no answer in time. Libpmix 4.2 does not answer a query
-// whose server has ended meanwhile, so the loss of the server ends the wait, too.
+// if the server ends before its answer, so the loss of the server ends the wait, too.
 func (c *Conn) Call(ctx context.Context, r Request) (Message, error) {
 	inTime, cancel := context.WithTimeout(ctx, limits[r.Call])
 	defer cancel()
@@ -176,8 +176,8 @@ func (c *Conn) Call(ctx context.Context, r Request) (Message, error) {
 	}
 }
 
-// lateAnswer is how long an answer may come after the loss of the server: that of libpmix that it is
-// lost, or one that has crossed it.
+// lateAnswer is how long to wait for an answer after the loss of the server: libpmix may report the
+// loss in it, or the server has sent it before.
 const lateAnswer = time.Second
 
 func failureOf(r Request, m Message) error {
@@ -218,5 +218,5 @@ func (c *Conn) forget(id uint64) {
 	delete(c.waiting, id)
 }
 
-// Close ends the requests, so that sdm-pmix leaves the server and ends.
+// Close closes the requests, so that sdm-pmix leaves the server and ends.
 func (c *Conn) Close() { c.to.Close() }

@@ -11,7 +11,7 @@ import (
 
 // hosts returns the hosts of the server. The table without a namespace is that of its own processes,
 // one for each host.
-func (l *link) hosts(ctx context.Context) (names []string, err error) {
+func (l *connection) hosts(ctx context.Context) (names []string, err error) {
 	m, err := l.helper.Call(ctx, Request{Call: CallQuery, Key: QueryTable})
 	if err != nil {
 		return nil, fmt.Errorf("the hosts of the server: %w", err)
@@ -25,9 +25,9 @@ func (l *link) hosts(ctx context.Context) (names []string, err error) {
 
 // daemons starts a process on each of the hosts of a job, as a job of its own, and writes input to
 // the standard input of each. They are children of the server's processes and have its environment.
-// If none is on the host of the server itself, PRRTE 3 loses the input of the first; then all find it
-// in their environment.
-func (l *link) daemons(ctx context.Context, of string, argv []string, input []byte, hosts []string) (nspace string, err error) {
+// If none is on the host of the server itself, PRRTE 3 loses the input of the first; then all get
+// the input in their environment, and a shell passes it on.
+func (l *connection) daemons(ctx context.Context, of string, argv []string, input []byte, hosts []string) (nspace string, err error) {
 	app, push := App{Argv: argv, Procs: len(hosts)}, true
 	if !AbilitiesOf(l.server.Version).InputElsewhere {
 		if all, err := l.hosts(ctx); err != nil || len(all) == 0 || !slices.Contains(hosts, all[0]) {
@@ -49,7 +49,7 @@ func (l *link) daemons(ctx context.Context, of string, argv []string, input []by
 
 // push writes to the standard input of one process, in small pieces, and ends it. A push to all
 // at once does not arrive on PRRTE 3.
-func (l *link) push(ctx context.Context, to Proc, input []byte) error {
+func (l *connection) push(ctx context.Context, to Proc, input []byte) error {
 	for piece := range slices.Chunk(input, MaxPush) {
 		if _, err := l.helper.Call(ctx, Request{Call: CallPush, Targets: []Proc{to}, Data: piece}); err != nil {
 			return err

@@ -32,7 +32,7 @@ type DirectSpec struct {
 //
 // Goroutines: those of Helper.
 type Direct struct {
-	link
+	connection
 	spec   DirectSpec
 	claims map[Key]string // what the server says about itself; it may be more than it does
 	jobs   [2]string      // namespaces of the ranks and of the daemons; "": not started; see mu
@@ -46,7 +46,7 @@ const (
 
 // NewDirect makes a Direct; Acquire starts it.
 func NewDirect(spec DirectSpec) *Direct {
-	return &Direct{link: newLink(spec.ServerSpec), spec: spec, claims: map[Key]string{}}
+	return &Direct{connection: newConnection(spec.ServerSpec), spec: spec, claims: map[Key]string{}}
 }
 
 // Acquire implements launch.Launcher. The error is a *NoServer, a *Harm or a *Refusal if nothing was
@@ -156,8 +156,8 @@ func (d *Direct) setJob(role int, nspace string) {
 	d.jobs[role] = nspace
 }
 
-// started adds what to do to the error of a spawn.
-func started(r Request, err error) error {
+// explainSpawn adds to the error of a spawn what to do.
+func explainSpawn(r Request, err error) error {
 	var f *Failure
 	switch {
 	case !errors.As(err, &f):
@@ -170,8 +170,8 @@ func started(r Request, err error) error {
 	return err
 }
 
-// Bounds of the wait between two questions for the table, and how long the wait for the ranks may
-// take before say is called.
+// pollFirst and pollMost bound the time between two queries of the table. patience is how long the
+// wait for the ranks may take before say is called.
 const (
 	pollFirst = 5 * time.Millisecond
 	pollMost  = 200 * time.Millisecond
@@ -179,8 +179,9 @@ const (
 )
 
 // await waits until all ranks are held and returns the table. A release that is sent before a rank
-// is connected is lost, so the state of all ranks is asked for; READY_FOR_DEBUG only makes it
-// earlier. With InApp ranks are connected long before they wait.
+// is connected is lost, so the table is asked for the state of all ranks. With InInit the event
+// READY_FOR_DEBUG only shortens the wait. Otherwise await requires it, because with InApp ranks are
+// connected long before they wait.
 func (d *Direct) await(ctx context.Context, say func(string)) ([]ProcInfo, error) {
 	pause := pollFirst
 	quiet := time.NewTimer(patience)
@@ -194,7 +195,7 @@ func (d *Direct) await(ctx context.Context, say func(string)) ([]ProcInfo, error
 		if d.held(rows) {
 			return rows, nil
 		}
-		if err := d.isOver(); err != nil {
+		if err := d.errIfOver(); err != nil {
 			return nil, err
 		}
 		alarm := time.NewTimer(pause)

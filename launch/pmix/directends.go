@@ -9,14 +9,15 @@ import (
 	"time"
 )
 
+// job returns the namespace of a job; "": it was not started.
 func (d *Direct) job(role int) string {
 	d.mu.Lock()
 	defer d.mu.Unlock()
 	return d.jobs[role]
 }
 
-// isOver returns why the job will not come to its stop; nil: it may.
-func (d *Direct) isOver() error {
+// errIfOver returns why the job will not come to its stop; nil: it may.
+func (d *Direct) errIfOver() error {
 	d.mu.Lock()
 	defer d.mu.Unlock()
 	if d.lost {
@@ -28,16 +29,18 @@ func (d *Direct) isOver() error {
 	return nil
 }
 
+// tooEarly is the error that the job has ended before its stop.
 func (d *Direct) tooEarly(code int) error {
 	return fmt.Errorf("the job has ended with status %d before all its ranks came to %s: only programs that call MPI_Init are held there", code, d.placeOfStop())
 }
 
+// errLost is the error of calls after the loss of the server.
 var errLost = errors.New("the connection to the PMIx server is lost: it has ended, and its jobs with it")
 
 // endedInSpawn returns the error of a job that has ended while it was spawned; nil: none has. The
 // spawn then fails with PMIX_ERROR, which does not say why, and only the event of the job's end
-// names the job. That event may come after the answer. The ends of earlier jobs, which servers tell
-// each new tool, have come before the spawn: they are in old.
+// names the job. That event may come after the answer. old has the ends of earlier jobs, which
+// servers tell each new tool: they have come before the spawn.
 func (d *Direct) endedInSpawn(ctx context.Context, old map[string]int) error {
 	alarm := time.NewTimer(lateEvent)
 	defer alarm.Stop()
@@ -88,7 +91,7 @@ func (d *Direct) Ended(ctx context.Context) ([]Ending, error) {
 		case <-changed:
 		case <-again.C:
 			for role := range gone {
-				if name := d.job(role); name != "" && gone[role].seen(ctx, &d.link, name) {
+				if name := d.job(role); name != "" && gone[role].seen(ctx, &d.connection, name) {
 					return endings, fmt.Errorf("job %s is over, and the PMIx server has not told how it has ended", name)
 				}
 			}
@@ -106,9 +109,9 @@ const askAgain = 5 * time.Second
 // absence notes whether a job was over when the table was last asked for.
 type absence bool
 
-// seen asks for the table of a job, and reports whether the job was over this time and the last,
-// without an event: an event that is late comes in between.
-func (a *absence) seen(ctx context.Context, l *link, nspace string) bool {
+// seen asks for the table of a job. It reports whether the job was over this time and the last time,
+// and no event has told its end: a late event would have come in between.
+func (a *absence) seen(ctx context.Context, l *connection, nspace string) bool {
 	rows, err := l.table(ctx, nspace)
 	_, told := l.exit(nspace)
 	over := err == nil && !told && allEnded(rows) // unknown jobs have no rows

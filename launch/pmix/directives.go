@@ -24,7 +24,8 @@ var Stops = []Stop{InInit, InApp, OnExec}
 
 var stopKeys = map[Stop]Key{InInit: StopInInit, InApp: StopInApp, OnExec: StopOnExec}
 
-// Request of resources and places for a job. The zero value leaves all to the server.
+// Directives request resources and places for the ranks of a job. The zero value leaves all to the
+// server.
 type Directives struct {
 	MapBy, RankBy, BindTo string        // in PRRTE's words; "": the server's default
 	Hosts                 string        // comma list of hosts; "": all of the server
@@ -66,12 +67,12 @@ func (d Directives) Check(stop Stop, v Version) error {
 // places are the objects by which PRRTE maps and binds, and its other words for the three
 // policies. An unknown word ends PRRTE 3.0.8 with all its jobs, so others are refused here.
 var (
-	places   = []string{"hwthread", "core", "l1cache", "l2cache", "l3cache", "numa", "package", "node"}
-	mapWords = append([]string{"slot", "seq"}, places...)
-	mapMods  = []string{"oversubscribe", "nooversubscribe", "span", "nolocal", "hwtcpus", "corecpus", "inherit", "noinherit"}
-	rankBy   = []string{"slot", "node", "fill", "span"}
-	bindTo   = append([]string{"none"}, places[:len(places)-1]...)
-	bindMods = []string{"overload-allowed", "no-overload", "if-supported"}
+	places    = []string{"hwthread", "core", "l1cache", "l2cache", "l3cache", "numa", "package", "node"}
+	mapWords  = append([]string{"slot", "seq"}, places...)
+	mapMods   = []string{"oversubscribe", "nooversubscribe", "span", "nolocal", "hwtcpus", "corecpus", "inherit", "noinherit"}
+	rankWords = []string{"slot", "node", "fill", "span"}
+	bindWords = append([]string{"none"}, places[:len(places)-1]...)
+	bindMods  = []string{"overload-allowed", "no-overload", "if-supported"}
 )
 
 // CheckWords validates the words of the policies and of hosts.
@@ -79,10 +80,10 @@ func (d Directives) CheckWords() error {
 	if err := checkPolicy("map by", d.MapBy, mapWords, mapMods); err != nil {
 		return err
 	}
-	if err := checkPolicy("rank by", d.RankBy, rankBy, nil); err != nil {
+	if err := checkPolicy("rank by", d.RankBy, rankWords, nil); err != nil {
 		return err
 	}
-	if err := checkPolicy("bind to", d.BindTo, bindTo, bindMods); err != nil {
+	if err := checkPolicy("bind to", d.BindTo, bindWords, bindMods); err != nil {
 		return err
 	}
 	if d.Hosts != "" {

@@ -36,14 +36,14 @@ func Envars(list []protocol.EnvDirective) ([]Info, error) {
 
 // envar is what a list of directives does to a variable.
 type envar struct {
-	known   bool // the result does not depend on the value before: value, or none
-	is      bool
-	value   string
-	added   *string // the value if there was none
-	before  string  // is put in front
-	behind  string  // is put behind
-	sepFore string
-	sepBack string
+	known     bool    // the result does not depend on the old value
+	is        bool    // if known: the variable is set in the end
+	value     string  // if is: its value
+	added     *string // the value if there was none; nil: none is added
+	before    string  // what is prepended to the old value
+	after     string  // what is appended to the old value
+	sepBefore string  // separator after before; "": nothing is prepended
+	sepAfter  string  // separator before after; "": nothing is appended
 }
 
 func (v *envar) apply(d protocol.EnvDirective) error {
@@ -73,7 +73,7 @@ func (v *envar) add(value string) {
 	switch {
 	case v.known && !v.is:
 		v.is, v.value = true, value
-	case !v.known && v.added == nil && v.sepFore == "" && v.sepBack == "":
+	case !v.known && v.added == nil && v.sepBefore == "" && v.sepAfter == "":
 		v.added = &value
 	}
 }
@@ -93,9 +93,9 @@ func (v *envar) join(front bool, value, sep string) {
 
 // extend changes a value that is not known.
 func (v *envar) extend(front bool, d protocol.EnvDirective, sep string) error {
-	here, other := &v.sepFore, v.sepBack
+	here, other := &v.sepBefore, v.sepAfter
 	if !front {
-		here, other = &v.sepBack, v.sepFore
+		here, other = &v.sepAfter, v.sepBefore
 	}
 	if len(sep) != 1 || v.added != nil || *here != "" && *here != sep || other != "" && other != sep {
 		return fmt.Errorf("environment of %s: PMIx cannot express %s after what came before it (set the whole value)", d.Name, d.Op)
@@ -104,11 +104,11 @@ func (v *envar) extend(front bool, d protocol.EnvDirective, sep string) error {
 	case *here == "" && front:
 		v.before = d.Value
 	case *here == "":
-		v.behind = d.Value
+		v.after = d.Value
 	case front:
 		v.before = d.Value + sep + v.before
 	default:
-		v.behind += sep + d.Value
+		v.after += sep + d.Value
 	}
 	*here = sep
 	return nil
@@ -123,11 +123,11 @@ func (v *envar) infos(name string) (infos []Info) {
 	case v.added != nil:
 		return []Info{OfEnvar(AddEnvar, Envar{name, *v.added, ":"})}
 	}
-	if v.sepFore != "" {
-		infos = append(infos, OfEnvar(PrependEnvar, Envar{name, v.before, v.sepFore}))
+	if v.sepBefore != "" {
+		infos = append(infos, OfEnvar(PrependEnvar, Envar{name, v.before, v.sepBefore}))
 	}
-	if v.sepBack != "" {
-		infos = append(infos, OfEnvar(AppendEnvar, Envar{name, v.behind, v.sepBack}))
+	if v.sepAfter != "" {
+		infos = append(infos, OfEnvar(AppendEnvar, Envar{name, v.after, v.sepAfter}))
 	}
 	return infos
 }
@@ -157,9 +157,10 @@ var inShell = map[Key]struct {
 // shellName matches the variables that a shell can change.
 var shellName = regexp.MustCompile(`^[A-Za-z_][A-Za-z0-9_]*$`)
 
-// byShell returns the program with a shell before it that executes those directives, for a server of
-// version v that does not know its own variables when it executes them: PRRTE 3.0.8 prepends to
-// nothing, adds what is there, and unsets nothing. The error is a *Refusal.
+// byShell returns the program with a shell before it that executes those directives, for a server
+// of version v that does not see the variables of its own environment when it executes them: PRRTE
+// 3.0.8 then prepends to an empty value, adds a variable that exists, and unsets none. The error is
+// a *Refusal.
 func (a App) byShell(v Version) (App, error) {
 	script := ""
 	var args []string

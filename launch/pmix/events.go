@@ -26,15 +26,15 @@ func (n Notice) String() string {
 	return fmt.Sprintf("job %s, rank %d: %s", n.Job, n.Rank, n.Text)
 }
 
-// silent are events that are no notices: those that the session waits for, and those that it has
-// caused or tells in its own words.
+// silent are events that do not become notices: those that the session waits for, and those that it
+// has caused or that it reports in its own words.
 var silent = []Code{
 	ReadyForDebug, LauncherReady, LaunchComplete, JobStart, JobEnd, LostConnection, DebuggerRelease,
 	DebuggerAttached, DebuggerDetached, IOFComplete,
 }
 
 // note takes an event. The reader of the Conn calls it.
-func (l *link) note(m Message) {
+func (l *connection) note(m Message) {
 	about, named := affected(m)
 	l.mu.Lock()
 	switch m.Event {
@@ -61,7 +61,7 @@ func (l *link) note(m Message) {
 // noticeOf returns what the user should know of an event. Events of other jobs are left out: a
 // server tells each new tool the ends of jobs that have ended long ago. Events of the system
 // (PMIX_EVENT_SYS_BASE) concern all.
-func (l *link) noticeOf(m Message, about Proc, named bool) (Notice, bool) {
+func (l *connection) noticeOf(m Message, about Proc, named bool) (Notice, bool) {
 	system := m.Event <= SystemFirst && m.Event >= SystemLast
 	own := named && slices.Contains(l.own, about.Nspace)
 	if slices.Contains(silent, m.Event) || !own && !system {
@@ -83,7 +83,8 @@ func (l *link) noticeOf(m Message, about Proc, named bool) (Notice, bool) {
 	return n, true
 }
 
-// affected returns the process that an event is about; named is false if it is only its source.
+// affected returns the process that an event is about, or else its source; named is false if the
+// event names neither.
 func affected(m Message) (about Proc, named bool) {
 	if v, found := Find(m.Info, AffectedProc); found && v.Proc != nil {
 		return *v.Proc, true
@@ -104,7 +105,7 @@ func readyJob(m Message) string {
 }
 
 // isReady reports whether the server has said that the ranks of a namespace wait.
-func (l *link) isReady(nspace string) bool {
+func (l *connection) isReady(nspace string) bool {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	return l.ready[nspace] || l.ready[""]
@@ -124,21 +125,21 @@ func exitOf(m Message) int {
 }
 
 // next returns a channel that is closed at the next event.
-func (l *link) next() <-chan struct{} {
+func (l *connection) next() <-chan struct{} {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	return l.changed
 }
 
 // isLost reports whether the connection to the server is lost.
-func (l *link) isLost() bool {
+func (l *connection) isLost() bool {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	return l.lost
 }
 
 // exit returns the exit code of a job that has ended.
-func (l *link) exit(nspace string) (code int, ended bool) {
+func (l *connection) exit(nspace string) (code int, ended bool) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	code, ended = l.ends[nspace]
@@ -146,7 +147,7 @@ func (l *link) exit(nspace string) (code int, ended bool) {
 }
 
 // allEnds returns the exit codes of all jobs whose end was told, by namespace.
-func (l *link) allEnds() map[string]int {
+func (l *connection) allEnds() map[string]int {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	return maps.Clone(l.ends)

@@ -21,8 +21,8 @@ func TestNotices(t *testing.T) {
 		"our own release": {Message{Event: DebuggerRelease, Source: &Proc{"job@1", 0}}, ""},
 	} {
 		var told []Notice
-		l := newLink(ServerSpec{Notice: func(n Notice) { told = append(told, n) }})
-		l.adopt("job@1")
+		l := newConnection(ServerSpec{Notice: func(n Notice) { told = append(told, n) }})
+		l.addOwn("job@1")
 		l.note(c.m)
 		if c.want == "" && len(told) == 0 || len(told) == 1 && told[0].String() == c.want {
 			continue
@@ -34,8 +34,8 @@ func TestNotices(t *testing.T) {
 // TestReplayedEnds checks that the ends of old jobs, which servers tell each new tool, are not those
 // of the session.
 func TestReplayedEnds(t *testing.T) {
-	l := newLink(ServerSpec{})
-	l.adopt("job@2")
+	l := newConnection(ServerSpec{})
+	l.addOwn("job@2")
 	l.note(Message{Event: JobEnd, Source: &Proc{"job@2", 0}, Info: []Info{OfProc(AffectedProc, Proc{"job@1", 0}), Number(ExitCode, Int, 3)}})
 	if _, ended := l.exit("job@2"); ended {
 		t.Error("job@2 has ended by the event of job@1")
@@ -48,7 +48,7 @@ func TestReplayedEnds(t *testing.T) {
 // TestNamesOf checks which namespaces of a list may be jobs: servers list old ones twice, tools, and
 // themselves.
 func TestNamesOf(t *testing.T) {
-	l := newLink(ServerSpec{})
+	l := newConnection(ServerSpec{})
 	l.server.URI, l.self = NewURI("prterun-n0-7@0.0;tcp4://127.0.0.1:1"), "prterun-n0-7@1"
 	got := l.namesOf("prterun-n0-7@10,prterun-n0-7@1,prterun-n0-7@2,prterun-n0-7@0,other@3,prterun-n0-7@x,,prterun-n0-7@2")
 	if want := []string{"prterun-n0-7@2", "prterun-n0-7@10"}; !slices.Equal(got, want) {

@@ -1,19 +1,21 @@
-// What ends a server.
+// Requests that would end a server.
 
 package pmix
 
 import "fmt"
 
-// harmful are the values of a spawn that end PRRTE 3.0.8 with all its jobs; the first ends 5.0.0rc1,
-// too. They are refused on both sides of the protocol, whoever has made the request.
+// harmful lists the keys of a spawn whose wrong values end PRRTE 3.0.8 with all its jobs; those of
+// the first end 5.0.0rc1, too. A value of another type than Text is wrong for all of them; check
+// returns why a text is wrong. They are refused on both sides of the protocol, and so in all
+// requests.
 var harmful = []struct {
 	key   Key
 	check func(Value) error
 }{
 	{StdinTarget, func(Value) error { return nil }},
 	{MapBy, func(v Value) error { return checkPolicy("map by", v.Text, mapWords, mapMods) }},
-	{RankBy, func(v Value) error { return checkPolicy("rank by", v.Text, rankBy, nil) }},
-	{BindTo, func(v Value) error { return checkPolicy("bind to", v.Text, bindTo, bindMods) }},
+	{RankBy, func(v Value) error { return checkPolicy("rank by", v.Text, rankWords, nil) }},
+	{BindTo, func(v Value) error { return checkPolicy("bind to", v.Text, bindWords, bindMods) }},
 	{Hosts, func(v Value) error { return checkHostList(v.Text) }},
 }
 

@@ -136,7 +136,7 @@ func (h *Helper) explained(err error) error {
 
 // End leaves the server and waits for the end of sdm-pmix. It kills it when ctx ends.
 func (h *Helper) End(ctx context.Context) {
-	h.Call(ctx, Request{Call: CallFinalize}) // without an answer it is the same
+	h.Call(ctx, Request{Call: CallFinalize}) // sdm-pmix is ended whether or not it answers
 	h.Close()
 	select {
 	case <-h.exited:

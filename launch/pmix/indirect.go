@@ -36,22 +36,22 @@ type IndirectSpec struct {
 // Goroutines: those of Helper and Starter; one from Acquire that waits for the end of the job, or
 // for End.
 type Indirect struct {
-	link
+	connection
 	starter
 	spec   IndirectSpec
 	nspace string
-	hands  leaver
+	leaver leaver
 }
 
 // NewIndirect makes an Indirect; Acquire starts it.
 func NewIndirect(spec IndirectSpec) *Indirect {
-	return &Indirect{link: newLink(spec.ServerSpec), spec: spec, hands: leaver{stop: make(chan struct{})}}
+	return &Indirect{connection: newConnection(spec.ServerSpec), spec: spec, leaver: leaver{stop: make(chan struct{})}}
 }
 
 // Acquire implements launch.Launcher. The error is an *Ended if the starter has ended before its
-// ranks were held. An error before Begun means that nothing was started.
+// ranks were held. After an error the starter may run; End ends it.
 func (i *Indirect) Acquire(ctx context.Context, say func(string)) (protocol.Proctable, error) {
-	if err := i.link.start(ctx); err != nil {
+	if err := i.connection.start(ctx); err != nil {
 		return nil, err
 	}
 	begin := i.fork
@@ -66,7 +66,7 @@ func (i *Indirect) Acquire(ctx context.Context, say func(string)) (protocol.Proc
 		return nil, err
 	}
 	if !i.spec.Spawn {
-		i.hands.group.Go(i.await)
+		i.leaver.group.Go(i.await)
 	}
 	return tableOf(rows)
 }
@@ -87,7 +87,7 @@ func (i *Indirect) fork(ctx context.Context, say func(string)) error {
 	return i.connect(ctx, server)
 }
 
-// Status implements the starter's; 0 if it was not started.
+// Status waits for the end of the starter and returns its exit status; 0 if it was not started.
 func (i *Indirect) Status() int {
 	if i.starter == nil {
 		return 0
@@ -139,8 +139,9 @@ func (i *Indirect) held(ctx context.Context, say func(string)) (rows []ProcInfo,
 	return rows, err
 }
 
-// first returns the table of the job. It has the first number of a job, or the second, if we came
-// before it: servers number tools and jobs alike.
+// first returns the table of the job. The job has the lowest number of all jobs of its server. That
+// is 1, or 2 if this tool connected before it was started: servers number tools and jobs in one
+// series.
 func (i *Indirect) first(ctx context.Context) ([]ProcInfo, error) {
 	names, err := i.jobs(ctx)
 	if err != nil || len(names) == 0 {
@@ -148,7 +149,7 @@ func (i *Indirect) first(ctx context.Context) ([]ProcInfo, error) {
 	}
 	if i.nspace != names[0] {
 		i.nspace = names[0]
-		i.adopt(i.nspace)
+		i.addOwn(i.nspace)
 		if err := i.keep(ctx, true); err != nil {
 			return nil, err
 		}
@@ -156,8 +157,8 @@ func (i *Indirect) first(ctx context.Context) ([]ProcInfo, error) {
 	return i.table(ctx, i.nspace)
 }
 
-// poll asks again and again, at each event and at growing intervals, until the answer is yes or the
-// starter ends.
+// poll calls ask at each event and at growing intervals, until that returns true or an error, or the
+// starter ends. what says what the wait is for.
 func (i *Indirect) poll(ctx context.Context, say func(string), what func() string, ask func() (bool, error)) error {
 	pause := pollFirst
 	quiet := time.NewTimer(patience)
@@ -226,7 +227,7 @@ func (i *Indirect) Release() error {
 
 // await is the goroutine of the Indirect.
 func (i *Indirect) await() {
-	i.leave(i.nspace, i.hands.stop)
+	i.leave(i.nspace, i.leaver.stop)
 }
 
 // End implements launch.Launcher: the starter gets SIGTERM, and SIGKILL when ctx ends. The server is
@@ -239,8 +240,8 @@ func (i *Indirect) End(ctx context.Context) error {
 		return i.starter.end(ctx)
 	}
 	if i.helper != nil {
-		i.hands.once.Do(func() { close(i.hands.stop) })
-		i.hands.group.Wait()
+		i.leaver.once.Do(func() { close(i.leaver.stop) })
+		i.leaver.group.Wait()
 		i.finish(ctx) // for the case that there is no goroutine
 	}
 	if i.starter == nil {

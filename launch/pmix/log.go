@@ -11,9 +11,9 @@ import (
 // of events does not wait.
 const maxFaults = 64
 
-// checkLog returns a *Refusal if the server is to write to the log of the system and cannot. Else
-// faults are written from now on.
-func (l *link) checkLog() error {
+// checkLog returns a *Refusal if the server is to write to the log of the system and cannot.
+// Otherwise it starts the goroutine that writes faults, if a log is wanted.
+func (l *connection) checkLog() error {
 	if !l.Log {
 		return nil
 	}
@@ -37,8 +37,8 @@ func (l *link) checkLog() error {
 	return nil
 }
 
-// fault has a notice written. It does not wait.
-func (l *link) fault(n Notice) {
+// fault queues a notice for the log of the system, if that is written. It does not wait.
+func (l *connection) fault(n Notice) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	if l.faults == nil {
@@ -51,7 +51,7 @@ func (l *link) fault(n Notice) {
 }
 
 // write writes a line to the log of the system, if that was asked for.
-func (l *link) write(ctx context.Context, text string) error {
+func (l *connection) write(ctx context.Context, text string) error {
 	if !l.Log {
 		return nil
 	}

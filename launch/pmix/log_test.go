@@ -13,14 +13,14 @@ func TestFaultsAreLogged(t *testing.T) {
 	if err := ended.Run(); err != nil {
 		t.Fatal(err)
 	}
-	l := newLink(ServerSpec{Log: true})
+	l := newConnection(ServerSpec{Log: true})
 	l.helper = &Helper{Conn: c, cmd: ended, exited: make(chan struct{})}
 	close(l.helper.exited)
 	l.server.Version = Version{7, 0, 0}
 	if err := l.checkLog(); err != nil {
 		t.Fatal(err)
 	}
-	l.adopt("job@1")
+	l.addOwn("job@1")
 	l.note(Message{Event: -402, Text: "of another", Info: []Info{OfProc(AffectedProc, Proc{"job@2", 3})}})
 	for range 2 * maxFaults {
 		l.note(Message{Event: -402, Text: "PROC ABORTED", Info: []Info{OfProc(AffectedProc, Proc{"job@1", 3})}})
@@ -33,7 +33,7 @@ func TestFaultsAreLogged(t *testing.T) {
 	<-c.Done()
 	l.writing.Wait()
 
-	l = newLink(ServerSpec{Log: true})
+	l = newConnection(ServerSpec{Log: true})
 	l.server.Version = Version{5, 0, 7}
 	if err := l.checkLog(); err == nil {
 		t.Error("a server that cannot is not refused")

@@ -93,7 +93,7 @@ func (a *App) check() error {
 	return checkInfos(a.Info, 0)
 }
 
-// check validates a message that is not trusted: it is exactly one of the three.
+// check validates a message that is not trusted: it must be either a hello, a reply or an event.
 func (m *Message) check() error {
 	kinds := 0
 	for _, is := range []bool{m.Hello != 0, m.ID != 0, m.Event != 0} {

@@ -2,8 +2,8 @@ package pmix
 
 import "fmt"
 
-// Key is the key of an info: the text behind a name of libpmix's headers. A test of sdm-pmix
-// compares it with the headers.
+// Key is the key of an info: the text for which libpmix's headers have a name. A test of sdm-pmix
+// compares the keys with the headers.
 type Key string
 
 // maxKey is the limit of a key in bytes (PMIX_MAX_KEYLEN).
@@ -65,7 +65,7 @@ const (
 // Code is a status or an event of libpmix. Zero is success.
 type Code int
 
-// The codes that sdm tells apart, with libpmix's names. A test of sdm-pmix compares them with the
+// The codes that sdm distinguishes, with libpmix's names. A test of sdm-pmix compares them with the
 // headers.
 const (
 	Success            Code = 0

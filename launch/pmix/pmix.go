@@ -19,9 +19,10 @@
 //
 // Requests have different numbers. Sdm-pmix answers each once; it may answer in any order. Events
 // come at any time after connect. Calls lists the calls. Keep is no call of libpmix: it says what
-// becomes of a job that sdm has not let the server start. An info is a key of libpmix and a typed
-// Value. Sdm-pmix ends when its requests end. If that happens before finalize, sdm was killed:
-// sdm-pmix then kills the jobs that it has spawned, or releases them if daemons were spawned.
+// sdm-pmix does, if sdm is killed, with a job that was not started by spawn. An info is a key of
+// libpmix and a typed Value. Sdm-pmix ends when its requests end. If that happens before finalize,
+// sdm was killed: sdm-pmix then kills the jobs that it has spawned, or releases them if daemons
+// were spawned.
 //
 // Sources: PMIx Standard 4.1; the source documents on debugging (docs/seeds.md). What real
 // servers do differently is noted at the code that depends on it; it was seen on PRRTE 3.0.8 with
@@ -44,7 +45,7 @@ const MaxLine = 64 << 20
 // Call is the name of a call.
 type Call string
 
-// The calls, and the functions of libpmix behind them.
+// The calls, and the functions of libpmix that sdm-pmix calls for them.
 const (
 	CallConnect  Call = "connect"  // PMIx_tool_init, PMIx_Register_event_handler
 	CallFollow   Call = "follow"   // PMIx_tool_set_server, PMIx_Register_event_handler

@@ -7,8 +7,8 @@ import (
 	"strings"
 )
 
-// URI is the address of a server. Who has it may connect, on some servers as any user, so no
-// message, log or error contains it: all formats print a placeholder.
+// URI is the address of a server. Any process that knows it may connect, on some servers as any
+// user, so no message, log or error contains it: all formats print a placeholder.
 type URI struct{ text string }
 
 // NewURI returns an address.

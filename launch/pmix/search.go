@@ -58,12 +58,12 @@ func Directories(env []string) []string {
 	return slices.Compact(all)
 }
 
-// Search looks for servers of this user on this host. libpmix itself would match process ids by
-// their beginning and stop at the first stale file, and it reports neither. Of a file that is
-// stale, foreign or unreadable Search returns the reason, the same for all times.
-// The directory may be shared by hosts, so that only the name of a file tells on which its process is.
+// Search looks for servers of this user on this host. libpmix itself would compare only the first
+// digits of process ids and stop at the first stale file, and it reports neither. For a file that is
+// stale, foreign or unreadable Search returns the reason, with the same text at each call. Hosts may
+// share a directory, so the name of a file tells on which host its process is.
 func Search(dirs []string) (found []Found, passed []Passed) {
-	here, _ := os.Hostname() // "": every file is passed by, which is reported
+	here, _ := os.Hostname() // "": no file is used, and passed says so
 	for _, dir := range dirs {
 		for _, path := range candidates(dir) {
 			r, err := read(path)
@@ -113,7 +113,7 @@ func hostOf(path string) string {
 }
 
 // read reads and checks a rendezvous file: it belongs to this user, only its owner can write it,
-// and the process that it names lives, belongs to the same user, and is not younger than the file.
+// and the process that it names exists, belongs to the same user, and is not younger than the file.
 func read(path string) (Rendezvous, error) {
 	text, info, err := readOwn(path)
 	if err != nil {
@@ -202,7 +202,7 @@ func startOf(pid int) (began time.Time, known bool) {
 	_, after, _ := strings.Cut(string(stat[bytes.LastIndexByte(stat, ')')+1:]), " ")
 	fields := strings.Fields(after)
 	system, err := os.ReadFile("/proc/stat")
-	_, boot, found := strings.Cut(string(system), "\nbtime ")
+	_, boot, found := strings.Cut(string(system), "\nbtime ") // seconds since 1970
 	if err != nil || !found || len(fields) < 20 {
 		return began, false
 	}

@@ -30,18 +30,18 @@ type ServerSpec struct {
 	Stdout, Stderr *os.File
 }
 
-// link is a connection to a server, and what its events have told.
+// connection is the connection of a session to a server, and what the server's events have told.
 //
 // Goroutines: those of Helper; with Log one that writes faults, from the connection to the end of
 // sdm-pmix, for which finish waits.
-type link struct {
+type connection struct {
 	ServerSpec
 	server Found
 	helper *Helper
 	self   string // our own namespace; servers number it like a job
 
 	mu      sync.Mutex
-	own     []string        // namespaces of the session, by which events are chosen
+	own     []string        // namespaces of the session: their events become notices
 	ends    map[string]int  // exit codes of ended jobs by namespace, older jobs included
 	ready   map[string]bool // namespaces of which the server has said that the ranks wait; "": it named none
 	lost    bool            // the connection to the server
@@ -50,16 +50,16 @@ type link struct {
 	writing sync.WaitGroup  // for the goroutine that writes them
 }
 
-func newLink(spec ServerSpec) link {
-	return link{ServerSpec: spec, ends: map[string]int{}, ready: map[string]bool{}, changed: make(chan struct{})}
+func newConnection(spec ServerSpec) connection {
+	return connection{ServerSpec: spec, ends: map[string]int{}, ready: map[string]bool{}, changed: make(chan struct{})}
 }
 
 // Server returns the server that was found.
-func (l *link) Server() Found { return l.server }
+func (l *connection) Server() Found { return l.server }
 
 // open finds the server, starts sdm-pmix and connects it. The error is a *NoServer or a *Harm if
 // the server was not touched.
-func (l *link) open(ctx context.Context) error {
+func (l *connection) open(ctx context.Context) error {
 	found, err := Locate(l.Target, Directories(l.Env))
 	if err != nil {
 		return err
@@ -71,13 +71,13 @@ func (l *link) open(ctx context.Context) error {
 }
 
 // start starts sdm-pmix.
-func (l *link) start(ctx context.Context) (err error) {
+func (l *connection) start(ctx context.Context) (err error) {
 	l.helper, err = StartHelper(ctx, HelperSpec{Path: l.Program, Env: l.Env, Stdout: l.Stdout, Stderr: l.Stderr, OnEvent: l.note})
 	return err
 }
 
 // connect connects sdm-pmix to a server.
-func (l *link) connect(ctx context.Context, to Found) error {
+func (l *connection) connect(ctx context.Context, to Found) error {
 	l.server = to
 	if err := CheckHarm(to); err != nil && !l.Force {
 		return err
@@ -96,38 +96,38 @@ func (l *link) connect(ctx context.Context, to Found) error {
 }
 
 // finish leaves the server and waits for the end of sdm-pmix.
-func (l *link) finish(ctx context.Context) {
+func (l *connection) finish(ctx context.Context) {
 	l.helper.End(ctx)
 	l.writing.Wait()
 }
 
-// adopt notes that a namespace belongs to the session.
-func (l *link) adopt(nspace string) {
+// addOwn records that a namespace belongs to the session.
+func (l *connection) addOwn(nspace string) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	l.own = append(l.own, nspace)
 }
 
 // spawn starts a job and returns its namespace.
-func (l *link) spawn(ctx context.Context, r Request) (string, error) {
+func (l *connection) spawn(ctx context.Context, r Request) (string, error) {
 	m, err := l.helper.Call(ctx, r)
 	if err != nil {
-		return "", started(r, err)
+		return "", explainSpawn(r, err)
 	}
 	if m.Proc == nil || m.Proc.Nspace == "" {
 		return "", errors.New("PMIx spawn: the server names no job")
 	}
-	l.adopt(m.Proc.Nspace)
+	l.addOwn(m.Proc.Nspace)
 	return m.Proc.Nspace, nil
 }
 
 // table asks for the processes of a job. PRRTE does not know a job for a moment after its start, so
 // a negative answer is an empty table.
-func (l *link) table(ctx context.Context, nspace string) ([]ProcInfo, error) {
+func (l *connection) table(ctx context.Context, nspace string) ([]ProcInfo, error) {
 	return l.rows(ctx, QueryTable, nspace)
 }
 
-func (l *link) rows(ctx context.Context, key Key, nspace string) ([]ProcInfo, error) {
+func (l *connection) rows(ctx context.Context, key Key, nspace string) ([]ProcInfo, error) {
 	m, err := l.helper.Call(ctx, Request{Call: CallQuery, Key: key, Info: []Info{String(Nspace, nspace)}})
 	var f *Failure
 	if errors.As(err, &f) && (f.Code == ErrNotFound || f.Code == ErrBadParam) {
@@ -139,7 +139,7 @@ func (l *link) rows(ctx context.Context, key Key, nspace string) ([]ProcInfo, er
 
 // jobs returns the namespaces of the running jobs of the server, in the order of their numbers: those
 // with ranks that have called MPI_Init, or else all. PRRTE 5 lists tools among them, which have not.
-func (l *link) jobs(ctx context.Context) ([]string, error) {
+func (l *connection) jobs(ctx context.Context) ([]string, error) {
 	m, err := l.helper.Call(ctx, Request{Call: CallQuery, Key: QueryNamespaces})
 	var f *Failure
 	if errors.As(err, &f) && f.Code == ErrNotFound {
@@ -167,7 +167,7 @@ func (l *link) jobs(ctx context.Context) ([]string, error) {
 }
 
 // namesOf returns the namespaces of a comma list that may be jobs of the server, without our own.
-func (l *link) namesOf(list string) []string {
+func (l *connection) namesOf(list string) []string {
 	server, _, _ := strings.Cut(l.server.URI.Namespace(), "@")
 	numbers := map[int]string{}
 	for name := range strings.SplitSeq(list, ",") {
@@ -195,14 +195,14 @@ func areConnected(rows []ProcInfo) bool {
 
 // release lets ranks go on that wait in PMIx_Init or by themselves. Ranks that do not wait are not
 // harmed.
-func (l *link) release(target Proc) error {
+func (l *connection) release(target Proc) error {
 	_, err := l.helper.Call(context.Background(), // the call has a limit
 		Request{Call: CallNotify, Event: DebuggerRelease, Targets: []Proc{target}})
 	return err
 }
 
 // kill ends a job, unless it has ended.
-func (l *link) kill(ctx context.Context, nspace string) error {
+func (l *connection) kill(ctx context.Context, nspace string) error {
 	l.mu.Lock()
 	_, ended := l.ends[nspace]
 	over := nspace == "" || ended || l.lost
@@ -213,7 +213,7 @@ func (l *link) kill(ctx context.Context, nspace string) error {
 	_, err := l.helper.Call(ctx, Request{Call: CallControl, Targets: []Proc{All(nspace)}, Info: []Info{True(ControlKill)}})
 	var f *Failure
 	if errors.As(err, &f) && f.Code == ErrNotFound {
-		return nil // it has ended meanwhile
+		return nil // it has ended since
 	}
 	return err
 }
@@ -235,10 +235,10 @@ func tableOf(rows []ProcInfo) (protocol.Proctable, error) {
 	return table, table.Check()
 }
 
-// announce tells those who have asked for it, and the log of the system, that a debugger comes to a
-// job or leaves it. The event goes to no default handler: those of MPI libraries end the job at an
-// event that they do not know.
-func (l *link) announce(event Code, nspace string) {
+// announce tells processes that have registered for the event, and the log of the system, that a
+// debugger comes to a job or leaves it. The event goes to no default handler: those of MPI
+// libraries end the job at an event that they do not know.
+func (l *connection) announce(event Code, nspace string) {
 	text := "sdm: a debugger is attached to job " + nspace
 	if event == DebuggerDetached {
 		text = "sdm: the debugger has left job " + nspace
@@ -249,7 +249,7 @@ func (l *link) announce(event Code, nspace string) {
 	l.write(ctx, text)
 }
 
-// leaver is the goroutine that leaves a server.
+// leaver is the goroutine that leaves a server, and how it is told to.
 type leaver struct {
 	once  sync.Once // closes stop
 	stop  chan struct{}
@@ -257,7 +257,7 @@ type leaver struct {
 }
 
 // leave waits until a job ends, the server is lost, or stop is closed, and leaves the server.
-func (l *link) leave(nspace string, stop <-chan struct{}) {
+func (l *connection) leave(nspace string, stop <-chan struct{}) {
 	again := time.NewTicker(askAgain)
 	defer again.Stop()
 	var gone absence

@@ -12,14 +12,14 @@ import (
 
 // starter is a running starter: a Starter, or one that libpmix has started.
 type starter interface {
-	Done() <-chan struct{} // closed when it has ended
-	Status() int           // waits for that; as a shell gives it
-	Stop()                 // tells it to end its job; only the first call does something
-	isKnown() bool         // waits for that; Status is the exit status, and not 0 for want of it
-	end(ctx context.Context) error
-	process() int
-	called() string
-	early() error // that it has ended before its ranks were held; after Done
+	Done() <-chan struct{}         // closed when it has ended
+	Status() int                   // waits for that; as a shell gives it
+	Stop()                         // tells it to end its job; only the first call does something
+	isKnown() bool                 // waits for that; false: the exit status is not known, and Status returns 0
+	end(ctx context.Context) error // tells it to end, and kills it when ctx ends
+	process() int                  // process id; 0: it is not known
+	called() string                // name for users
+	early() error                  // an *Ended; it is called after Done is closed
 }
 
 // Starter is a running command: prterun, or mpirun of Open MPI from release 5 on.

@@ -50,7 +50,7 @@ func (i *Indirect) spawnStarter(ctx context.Context, _ func(string)) error {
 	if err != nil {
 		return err
 	}
-	s := &toolStarter{link: &i.link, name: filepath.Base(i.spec.Argv[0]), nspace: nspace, pid: childOf(i.helper.cmd.Process.Pid), done: make(chan struct{})}
+	s := &toolStarter{connection: &i.connection, name: filepath.Base(i.spec.Argv[0]), nspace: nspace, pid: childOf(i.helper.cmd.Process.Pid), done: make(chan struct{})}
 	i.starter, i.server = s, Found{Rendezvous: Rendezvous{URI: NewURI(nspace + ".0;"), PID: s.pid}}
 	go s.await()
 	first := Proc{Nspace: nspace}
@@ -101,7 +101,7 @@ func childOf(parent int) int {
 //
 // Goroutine: await.
 type toolStarter struct {
-	*link
+	*connection
 	name, nspace string
 	pid          int // 0: it is not known
 	done         chan struct{}
@@ -110,8 +110,9 @@ type toolStarter struct {
 	told         sync.Once
 }
 
-// await is the goroutine of the toolStarter: it waits for the end of the starter and leaves it.
-// PRRTE 3 tells the end of the starter itself, and PRRTE 5 that of its job; both close the connection.
+// await is the goroutine of the toolStarter: it waits for the end of the starter and ends sdm-pmix.
+// PRRTE 3 tells the end of the starter itself, and PRRTE 5 that of its job; both close the
+// connection.
 func (s *toolStarter) await() {
 	defer close(s.done)
 	var late <-chan time.Time

@@ -46,7 +46,7 @@ type Abilities struct {
 	StopOnExec  bool // of several ranks; else spawns hang and ranks die
 	Cospawn     bool // of the daemons with the application
 	Allocation  bool // PMIX_ALLOC_* of a spawn
-	Environment bool // directives for a variable that the server has itself
+	Environment bool // directives for a variable that is in the server's own environment
 	Log         bool // PMIx_Log
 	// InputElsewhere is the standard input of the first process of a job if that is not on the
 	// server's own host.

@@ -173,8 +173,8 @@ func parse(path string, text []byte) (protocol.RouteTable, error) {
 // retryPause is the time between two attempts of Await to read the file.
 const retryPause = 50 * time.Millisecond
 
-// unendedPause is how long a file must stay as it is if its last line does not end: a part of a port is
-// a port, too.
+// unendedPause is how long a file must stay unchanged if its last line has no newline: the line may
+// end with only the first digits of a port.
 const unendedPause = time.Second
 
 // Await reads a file that may not exist or not be complete yet: a script writes it, line by line,
@@ -204,13 +204,14 @@ func Await(ctx context.Context, path string, wait time.Duration) (protocol.Route
 	}
 }
 
-// growing is a file that someone may be writing.
+// growing is a file that another process may still be writing.
 type growing struct {
 	text  string
-	since time.Time // when it became what it is
+	since time.Time // when text was read first
 }
 
-// read reads the file. Its last line must end, or have been as it is for unendedPause.
+// read reads the file. Its last line must have a newline, or the file must have been unchanged for
+// unendedPause.
 func (g *growing) read(path string, now time.Time) (protocol.RouteTable, error) {
 	text, err := os.ReadFile(path)
 	if err != nil {
@@ -226,7 +227,7 @@ func (g *growing) read(path string, now time.Time) (protocol.RouteTable, error) 
 	return table, err
 }
 
-// Write writes a file. Others see it when it is complete.
+// Write writes a file. Other processes see the file only when it is complete.
 func Write(path string, table protocol.RouteTable) error {
 	f, err := os.CreateTemp(filepath.Dir(path), filepath.Base(path)+".*.part")
 	if err != nil {

@@ -104,7 +104,7 @@ func File(path string) (Key, error) {
 	if err != nil {
 		return Key{}, fmt.Errorf("secret: %w", err)
 	}
-	if err := private(path, info, os.Geteuid()); err != nil {
+	if err := checkPrivate(path, info, os.Geteuid()); err != nil {
 		return Key{}, err
 	}
 	text, err := io.ReadAll(io.LimitReader(f, 1024))
@@ -118,7 +118,8 @@ func File(path string) (Key, error) {
 	return Key(b), nil
 }
 
-func private(path string, info os.FileInfo, uid int) error {
+// checkPrivate returns an error if the file is not a regular one that only the user can access.
+func checkPrivate(path string, info os.FileInfo, uid int) error {
 	stat, ok := info.Sys().(*syscall.Stat_t)
 	switch {
 	case !info.Mode().IsRegular():

@@ -97,7 +97,7 @@ func TestFileOfSomebodyElse(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if err := private(path, info, os.Geteuid()+1); err == nil || !strings.Contains(err.Error(), "somebody else") {
+	if err := checkPrivate(path, info, os.Geteuid()+1); err == nil || !strings.Contains(err.Error(), "somebody else") {
 		t.Errorf("got %v", err)
 	}
 }

@@ -11,7 +11,7 @@ type dialect struct {
 	bare    map[string]bool
 	np      []string // options that give the number of ranks
 	instead []string // options that name a file in place of programs
-	short   string   // one-letter options with a value that may be glued on (-n4); "" for none
+	short   string   // one-letter options with a value, which may be in the same word (-n4); "" for none
 }
 
 // dialectOf selects the dialect by the starter's name, or by the file that it is a link to (mpirun
@@ -45,8 +45,8 @@ func base(path string) string {
 	return b
 }
 
-// values returns how many of the following words are values of an option. name is the option
-// without dashes and without "=VALUE".
+// values returns how many of the following words are values of the option text. name is text without
+// dashes and without "=VALUE".
 func (d dialect) values(text, name string) (n int, known bool) {
 	if d.short != "" && !strings.HasPrefix(text, "--") {
 		return d.letters(text[1:]), true
@@ -96,7 +96,8 @@ func (d dialect) abbreviated(name string) (n int, known bool) {
 	return n, true
 }
 
-// glued reads an option with its value in one word (-n4), if the dialect permits it.
+// glued splits a word that has a one-letter option and its value (-n4), if the dialect permits that;
+// otherwise both results are empty.
 func (d dialect) glued(text string) (name, value string) {
 	if d.short == "" || len(text) < 3 || strings.HasPrefix(text, "--") {
 		return "", ""
@@ -112,6 +113,7 @@ func set(words string) map[string]bool {
 	return all
 }
 
+// ones returns a table of options that have one value, and of more.
 func ones(words string, more map[string]int) map[string]int {
 	all := map[string]int{}
 	for _, w := range strings.Fields(words) {

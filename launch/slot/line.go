@@ -70,14 +70,14 @@ func (p *parser) part(at int) (end int, err error) {
 			at++
 			break
 		}
-		word := p.word(at)
-		if word.instead {
+		o := p.option(at)
+		if o.instead {
 			return 0, fmt.Errorf("%s takes the programs from a file, where sdm cannot put its servers before them (give the programs in the line, with colons)", argv[at])
 		}
-		if word.isNP {
-			program.NP = word.number
+		if o.isNP {
+			program.NP = o.number
 		}
-		at += 1 + word.values
+		at += 1 + o.values
 	}
 	if at >= len(argv) || argv[at] == ":" {
 		return 0, fmt.Errorf("%s: which program? (%s [its options] PROGRAM [ARG...])", argv[0], filepath.Base(argv[0]))
@@ -92,28 +92,28 @@ func (p *parser) part(at int) (end int, err error) {
 
 func isOption(word string) bool { return len(word) > 1 && word[0] == '-' }
 
-// word is the meaning of an option for Parse.
-type word struct {
+// option is the meaning of an option for Parse.
+type option struct {
 	values  int  // number of following words that are its values
 	isNP    bool // it gives the number of ranks
-	number  int
+	number  int  // of ranks, if isNP
 	instead bool // it names a file in place of the programs
 }
 
-// word reads the option at an index.
-func (p *parser) word(at int) word {
+// option reads the option at an index.
+func (p *parser) option(at int) option {
 	argv := p.line.Argv
 	text := argv[at]
 	name, value, joined := strings.Cut(strings.TrimLeft(text, "-"), "=")
-	w := word{instead: slices.Contains(p.dialect.instead, name)}
+	o := option{instead: slices.Contains(p.dialect.instead, name)}
 	if n, known := p.dialect.values(text, name); known {
-		w.values = n
+		o.values = n
 	} else {
-		w.values = p.guess(at)
+		o.values = p.guess(at)
 	}
-	if joined || at+w.values >= len(argv) {
-		w.values = 0
-	} else if w.values > 0 {
+	if joined || at+o.values >= len(argv) {
+		o.values = 0
+	} else if o.values > 0 {
 		value = argv[at+1]
 	}
 	if !slices.Contains(p.dialect.np, name) {
@@ -121,9 +121,9 @@ func (p *parser) word(at int) word {
 	}
 	if slices.Contains(p.dialect.np, name) {
 		number, err := strconv.Atoi(value)
-		w.isNP, w.number = err == nil && number > 0, number
+		o.isNP, o.number = err == nil && number > 0, number
 	}
-	return w
+	return o
 }
 
 // guess decides whether an unknown option has a value: it has none if the next word is an option

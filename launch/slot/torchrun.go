@@ -28,10 +28,11 @@ func IsTorchrun(argv []string) (python string, is bool) {
 	return "", false
 }
 
-// ParseTorchrun reads a command line of torchrun. By itself torchrun puts the interpreter before the
-// script. In the result the script with its interpreter is a program in the slots (--no_python), and
-// workers are not started again: each would be a new process, and the servers are those of the
-// first. python is the interpreter (sys.executable of torchrun).
+// ParseTorchrun reads a command line of torchrun. By itself torchrun puts the interpreter before
+// the script. In the result the interpreter is the program in the slots and the script its argument
+// (--no_python). Workers are not started again (--max_restarts=0): new workers would be new
+// processes, and the session has only the servers of the first ones. python is the interpreter
+// (sys.executable of torchrun).
 func ParseTorchrun(argv []string, python string) (Line, error) {
 	p := torchrunLine{line: argv, at: 1}
 	if _, is := IsTorchrun(argv); is && base(argv[0]) != "torchrun" {
@@ -65,10 +66,10 @@ func ParseTorchrun(argv []string, python string) (Line, error) {
 	}, nil
 }
 
-// torchrunLine is the part of a line that is read.
+// torchrunLine reads a command line of torchrun from left to right.
 type torchrunLine struct {
 	line          []string
-	at            int
+	at            int      // index of the next word
 	kept          []string // options that stay
 	plain, module bool     // --no_python, --module
 	restarts      string   // value of --max_restarts

@@ -17,7 +17,8 @@ type Step struct {
 	Job, Step string
 }
 
-// A SLUID is an s and 13 digits of Crockford's base 32 (seen with Slurm 26.05).
+// stepText matches JOBID[.STEP]. A SLUID is an s and 13 digits of Crockford's base 32 (seen with
+// Slurm 26.05).
 var stepText = regexp.MustCompile(`^([0-9]+(?:[_+][0-9]+)?|s[0-9A-HJKMNP-TV-Z]{13})(?:\.([0-9]+(?:\+[0-9]+)?))?$`)
 
 // ParseStep reads JOBID[.STEP].
@@ -45,9 +46,9 @@ func (s Step) ListSteps() []string {
 }
 
 // ChooseStep completes a job by its only step that started ranks: the steps of the batch script
-// and of salloc's shell have names in place of numbers. inner reports that mpirun has started the
-// ranks: the tasks of the step are its helpers, or there is no step, as when mpirun needs no other
-// node.
+// and of salloc's shell have names in place of numbers. listed is the output of ListSteps. inner
+// reports that mpirun has started the ranks: the tasks of the step are its helpers, or there is no
+// step, because mpirun has started all ranks on its own node.
 func (s Step) ChooseStep(listed string) (chosen Step, inner bool, err error) {
 	var found []string
 	for line := range strings.Lines(listed) {
@@ -74,15 +75,16 @@ func (s Step) ChooseStep(listed string) (chosen Step, inner bool, err error) {
 // Nodes returns the command whose output ReadNodes reads.
 func (s Step) Nodes() []string { return []string{"squeue", "-h", "-j", s.Job, "-o", "%A %T %N %i"} }
 
-// Part is a component of a heterogeneous job, or all of another job.
+// Part is a component of a heterogeneous job, or the whole of a job of another kind.
 type Part struct {
 	Group int    // number of the component; -1: the job has none
 	Nodes string // in Slurm's syntax
 }
 
-// ReadNodes returns the number of a running job as its processes know it (for an array it differs
-// from the one that users name), and its nodes. The processes of all components of a heterogeneous
-// job know the number of the first one, with which all are named outside (12+0, 12+1).
+// ReadNodes returns the number of a running job as its processes have it in their environment, and
+// its nodes. The number differs from the one that users give if the job is one of an array. The
+// processes of all components of a heterogeneous job have the number of the first component, which
+// is also the first part of their names (12+0, 12+1).
 func (s Step) ReadNodes(text string) (id string, parts []Part, err error) {
 	for line := range strings.Lines(text) {
 		fields := strings.Fields(line)
@@ -93,8 +95,8 @@ func (s Step) ReadNodes(text string) (id string, parts []Part, err error) {
 			continue
 		}
 		leader, component, isPart := strings.Cut(fields[3], "+")
-		group, bad := strconv.Atoi(component)
-		if !isPart || bad != nil {
+		group, err := strconv.Atoi(component)
+		if !isPart || err != nil {
 			leader, group = fields[0], -1
 		}
 		if id != "" && (id != leader || group < 0) {
@@ -150,9 +152,9 @@ func (s Step) ReadPids(listed string) (map[int]int, error) {
 		if len(f) != 5 || f[2] != s.Step || f[4] == "-" {
 			continue
 		}
-		pid, bad := strconv.Atoi(f[0])
-		number, worse := strconv.Atoi(f[4])
-		if bad != nil || worse != nil || pid <= 0 || number < 0 {
+		pid, err1 := strconv.Atoi(f[0])
+		number, err2 := strconv.Atoi(f[4])
+		if err1 != nil || err2 != nil || pid <= 0 || number < 0 {
 			return nil, fmt.Errorf("scontrol listpids: %q is no process of a rank", strings.TrimSpace(line))
 		}
 		if other, twice := pids[number]; twice && other != pid {

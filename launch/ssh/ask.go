@@ -20,9 +20,9 @@ type Answer struct {
 // MaxAnswer bounds an answer, in bytes.
 const MaxAnswer = 4 << 20
 
-// Ask runs commands to their ends and returns their answers in the order of Spec.Commands.
-// Commands that run when ctx ends are ended, and are failures. The goroutines, one for each of
-// AtOnce shells, end before Ask returns.
+// Ask runs commands to their ends and returns their answers in the order of Spec.Commands. Commands
+// that still run when ctx ends are terminated; their answers have an error. The goroutines, one for
+// each of AtOnce shells, end before Ask returns.
 func Ask(ctx context.Context, spec Spec) []Answer {
 	n := spec.complete()
 	answers := make([]Answer, len(spec.Commands))

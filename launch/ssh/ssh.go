@@ -80,7 +80,7 @@ type Fleet struct {
 
 	mu      sync.Mutex
 	ended   map[string]error // by host
-	over    chan struct{}    // closed when all have been started and have closed their streams
+	over    chan struct{}    // closed when all commands have closed their streams or have failed, or after Close
 	changed chan struct{}    // capacity 1
 }
 
@@ -145,8 +145,8 @@ func (f *Fleet) Ended(host string) (err error, ended bool) {
 	return err, ended
 }
 
-// Close ends the remote shells that still run. Servers that lose their master by that end by
-// themselves.
+// Close ends the remote shells that still run. A server that thereby loses its master ends by
+// itself.
 func (f *Fleet) Close() {
 	f.cancel()
 	<-f.over

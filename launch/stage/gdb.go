@@ -224,12 +224,13 @@ type answers struct {
 	site               []string // directories with the site's packages
 }
 
-// gdbAnswers is how long gdb may take to report about its installation: it may be loaded from a
-// slow file system with a cold cache.
-const gdbAnswers = 30 * time.Second
+// askTime is how long gdb may take to report about its installation, and its loader to list
+// libraries: they may be read from a slow file system with a cold cache.
+const askTime = 30 * time.Second
 
+// ask runs the gdb, which reports about its installation.
 func (g *GDB) ask(ctx context.Context) (answers, error) {
-	ctx, cancel := context.WithTimeout(ctx, gdbAnswers)
+	ctx, cancel := context.WithTimeout(ctx, askTime)
 	defer cancel()
 	cmd := exec.CommandContext(ctx, g.path, "-nx", "-batch", "-iex", "set debuginfod enabled off", "-ex", "show data-directory", "-ex",
 		`python import sys, sysconfig, site, json; print("python " + json.dumps([sys.base_prefix, sys.base_exec_prefix, sysconfig.get_paths()["stdlib"], sysconfig.get_paths()["platstdlib"]] + [d for d in site.getsitepackages() if d in sys.path]))`)
@@ -277,7 +278,7 @@ func (g *GDB) libraries(ctx context.Context, file string) (map[string]string, er
 	if g.loader == "" {
 		return map[string]string{}, nil
 	}
-	ctx, cancel := context.WithTimeout(ctx, gdbAnswers)
+	ctx, cancel := context.WithTimeout(ctx, askTime)
 	defer cancel()
 	out, err := exec.CommandContext(ctx, g.loader, "--list", file).Output()
 	if err != nil {

@@ -55,6 +55,7 @@ func newPacker() (*packer, error) {
 	return p, nil
 }
 
+// drop discards the archive.
 func (p *packer) drop() { p.out.Close() }
 
 // has reports whether a file below a directory was packed; dir ends with a slash.
@@ -67,7 +68,8 @@ func (p *packer) has(dir string) bool {
 	return false
 }
 
-// begin writes the header of a file; the contents follow.
+// begin writes the header of a file, whose contents the caller writes next. It reports whether the
+// file is to be packed.
 func (p *packer) begin(h *tar.Header) bool {
 	if p.err != nil || p.names[h.Name] {
 		return false
@@ -85,6 +87,8 @@ func (p *packer) begin(h *tar.Header) bool {
 // blockSize is the multiple to which a file is rounded up on disk, in bytes.
 const blockSize = 4096
 
+// onDisk returns a bound of the space that a file takes on disk, in bytes. An empty file counts as one
+// block.
 func onDisk(size int64) int64 { return (size + blockSize) &^ (blockSize - 1) }
 
 // text packs a script.

@@ -29,14 +29,14 @@ type Receiver struct {
 	mu   sync.Mutex
 	path string // the script that runs the gdb; "": there is none
 
-	failed  error
-	archive *os.File // the data that has come; the file is unlinked
-	sum     hash.Hash
-	got     int64
-	dir     string   // the directory of this Receiver
-	lock    *os.File // on the file dir.lock
-	leash   *os.File // write end of the shell's standard input
-	shell   *exec.Cmd
+	failed     error
+	archive    *os.File // the data that has come; the file is unlinked
+	sum        hash.Hash
+	got        int64
+	dir        string    // the directory of this Receiver
+	lock       *os.File  // on the file dir.lock
+	shellInput *os.File  // write end of the shell's standard input
+	shell      *exec.Cmd // runs remover
 }
 
 // prefix is the prefix of names in the user's directory.
@@ -52,8 +52,8 @@ func (r *Receiver) Path() string {
 	return r.path
 }
 
-// Take takes the next piece; the last one makes the gdb. The first error is final: nothing is left
-// behind, and all further calls return it.
+// Take takes the next piece; the last one makes the gdb. The first error is final: what has been
+// unpacked is removed, and all further calls return the error.
 func (r *Receiver) Take(p protocol.Piece) error {
 	if r.failed != nil {
 		return r.failed
@@ -127,12 +127,12 @@ const remover = `read x; for i in 1 2 3 4 5; do rm -rf "$1" "$1.lock" && exit; s
 // watch starts the shell that removes the directory if this process is killed. The shell gets a
 // session of its own, because the process group may be killed.
 func (r *Receiver) watch() error {
-	in, leash, err := os.Pipe()
+	in, shellInput, err := os.Pipe()
 	if err != nil {
 		return err
 	}
 	defer in.Close()
-	r.leash = leash
+	r.shellInput = shellInput
 	r.shell = exec.Command("/bin/sh", "-c", remover, "sh", r.dir)
 	r.shell.Stdin, r.shell.Dir = in, "/"
 	r.shell.SysProcAttr = &syscall.SysProcAttr{Setsid: true}
@@ -189,13 +189,13 @@ func (r *Receiver) clear() {
 		os.Remove(r.lock.Name())
 		r.lock.Close()
 	}
-	if r.leash != nil {
-		r.leash.Close()
+	if r.shellInput != nil {
+		r.shellInput.Close()
 	}
 	if r.shell != nil && r.shell.Process != nil {
 		r.shell.Wait()
 	}
-	r.archive, r.dir, r.lock, r.leash, r.shell = nil, "", nil, nil, nil
+	r.archive, r.dir, r.lock, r.shellInput, r.shell = nil, "", nil, nil, nil
 }
 
 const lockSuffix = ".lock"

@@ -73,7 +73,7 @@ func Remove(path string) {
 	os.Remove(path + ".lock")
 }
 
-// clean makes a part of a file name from any name.
+// clean returns a text that stands for a name of any characters in a file name.
 func clean(name string) string {
 	if name == "" {
 		return "session"
