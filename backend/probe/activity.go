@@ -1,4 +1,4 @@
-// What the threads of ranks do, beside their stacks.
+// States and processor time of the threads of ranks.
 
 package probe
 
@@ -12,8 +12,8 @@ import (
 // mostActivities bounds the distinct values of the columns of an answer.
 const mostActivities = 256
 
-// activities returns what the threads of ranks do in a sample, as columns; sample is its number,
-// from 1.
+// activities returns the states of the threads of ranks in a sample, and their processor time since
+// the first sample, as columns. sample is the number of the sample, from 1.
 func (b *Backend) activities(ranks rank.Set, sample int) []column.Column {
 	states, cpu := map[string]rank.Set{}, map[string]rank.Set{}
 	for r := range ranks.All() {

@@ -19,43 +19,45 @@ import (
 
 // cache holds images by their keys, and processes. One goroutine uses it at a time.
 type cache struct {
-	images    map[string]*shared
-	processes map[int]*process
+	images    map[string]*shared // by image.Module.Key
+	processes map[int]*process   // by process ID
 	buffer    hold.Buffer
 	scratch   []byte // for the headers of images
 	cost      cost   // of the last take
-	explain   bool   // calls of MPI tell where their arguments were found
+	explain   bool   // texts of calls of MPI say where the arguments were found
 	// debugFiles is the directory of separate debug files; "": they are not read.
 	debugFiles string
 }
 
 func newCache() *cache { return &cache{images: map[string]*shared{}, processes: map[int]*process{}} }
 
-// shared is an image, whichever process it was read from.
+// shared is an image with what is known of it, which is the same for all processes that have it. Its
+// pages are read from the memory of one of them.
 type shared struct {
 	pages
 	table     *cfi.Table   // in memory, with an index; nil: none
-	further   []*cfi.Table // that only sections of the file tell of
-	looked    bool         // for further
+	further   []*cfi.Table // see furtherTables
+	looked    bool         // further has been determined
 	symbols   *image.Symbols
-	named     bool // symbols have been read, or cannot be
+	named     bool // symbols have been read, or cannot be read
 	lines     *image.Lines
-	lined     bool              // lines have been read, or cannot be
-	file      []byte            // mapped, while symbols and lines are used; nil: none
-	separate  []byte            // the same of its separate debug file
-	loaded    bool              // much of the files is in memory, perhaps
-	links     map[uint64]string // as image.Module.Links; nil: not read yet
-	places    map[uint64][]image.Place
-	around    map[uint64]image.Function    // by an address in it; without a name: none is known
-	functions map[uint64]*derived.Function // without tables, by their begin; nil: nothing is certain
-	mpi       mpi.Cache                    // of all images, for processes whose program it is
-	// debugFiles is as in cache.
+	lined     bool                         // lines have been read, or cannot be read
+	file      []byte                       // mapped, while symbols and lines are used; nil: none
+	separate  []byte                       // the separate debug file, mapped like file; nil: none
+	loaded    bool                         // parts of the files may be in memory; see unload
+	links     map[uint64]string            // as image.Module.Links; nil: not read yet
+	places    map[uint64][]image.Place     // results of at, by address of the file
+	around    map[uint64]image.Function    // functions by an address in them; one without a name: none is known
+	functions map[uint64]*derived.Function // functions without tables, by first address; nil: nothing is certain
+	mpi       mpi.Cache                    // used for processes whose program this image is
+	// debugFiles is that of the cache.
 	debugFiles string
-	// interpreters of Python that the image holds, by process.
+	// interpreters are the Python interpreters in the image, by process.
 	interpreters map[int]*python.Interpreter
 }
 
-// of returns the image of a module of a process. The memory of that process is read from now on.
+// of returns the image of a module of a process. From then on its pages are read from the memory of that
+// process.
 func (c *cache) of(m *image.Module, pid int) *shared {
 	s := c.images[m.Key()]
 	if s == nil {
@@ -68,7 +70,7 @@ func (c *cache) of(m *image.Module, pid int) *shared {
 	return s
 }
 
-// forget drops what is known of a process.
+// forget drops what is known of a process, and the images that no other process has.
 func (c *cache) forget(pid int) {
 	if _, known := c.processes[pid]; !known {
 		return
@@ -80,7 +82,7 @@ func (c *cache) forget(pid int) {
 	c.sweep()
 }
 
-// unload gives back the memory of files: what was found in them is kept.
+// unload releases the memory of mapped files. What was found in the files is kept.
 func (c *cache) unload() {
 	for _, s := range c.images {
 		for _, b := range [][]byte{s.file, s.separate} {
@@ -116,11 +118,11 @@ const (
 	mostPages = 48 << 20 / pageSize // of one image
 )
 
-// pages are the tables of an image in memory, by the addresses of its file. Each page is read once.
+// pages is the memory of an image, by the addresses of its file. Each page is read once.
 type pages struct {
-	kept map[uint64][]byte
-	from hold.Memory
-	bias uint64
+	kept map[uint64][]byte // by page number
+	from hold.Memory       // of a process that has the image
+	bias uint64            // of the image in that process
 }
 
 // Read implements cfi.Memory.
@@ -136,6 +138,7 @@ func (p *pages) Read(addr uint64, b []byte) bool {
 	return true
 }
 
+// page returns page n; nil: it cannot be read, or too many are kept.
 func (p *pages) page(n uint64) []byte {
 	if b, ok := p.kept[n]; ok {
 		return b
@@ -151,8 +154,8 @@ func (p *pages) page(n uint64) []byte {
 	return b
 }
 
-// at returns the functions at an address of the file of a module, the innermost inlined one first;
-// none is known if it is empty. A name of the debug information comes first.
+// at returns the functions at an address of the file of a module, the innermost inlined one first; none
+// if nothing is known. The debug information has precedence over symbols.
 func (s *shared) at(m *image.Module, pid int, addr uint64) []image.Place {
 	s.need(m, pid)
 	places, ok := s.places[addr]
@@ -179,14 +182,14 @@ func (s *shared) at(m *image.Module, pid int, addr uint64) []image.Place {
 	return places
 }
 
-// need reads the names if that has not been done.
+// need reads the symbols if they have not been read.
 func (s *shared) need(m *image.Module, pid int) {
 	if !s.named {
 		s.named = true
 		s.readNames(m, pid)
 		s.readSeparate(m, pid)
 		if gone := !hold.Memory(pid).Read(m.Header.Start, make([]byte, 1)); gone && s.symbols == nil {
-			s.named = false // another process may have the image, too
+			s.named = false // the process has ended; another one may have the image, too
 		}
 	}
 }
@@ -201,9 +204,10 @@ func (s *shared) library(m *image.Module) string {
 	return filepath.Join(filepath.Dir(path), filepath.Base(s.symbols.SharedName))
 }
 
-// readNames reads the names from the file of a module: through its mapping, which also works for
-// a deleted file, or by its path as the process sees it. A file with another build-id has replaced
-// it, or where there is none, another file. If there is no file any more, memory has what it exports.
+// readNames reads the symbols from the file of a module: through its mapping, which also works for a
+// deleted file, or by its path as the process sees it. A file that has replaced it is recognized by its
+// build-id, or, if the image has none, by its inode, and not read. Without a file the exported symbols
+// are read from memory.
 func (s *shared) readNames(m *image.Module, pid int) {
 	if m.File == "" {
 		s.symbols = vdsoSymbols(m, pid)
@@ -221,15 +225,15 @@ func (s *shared) readNames(m *image.Module, pid int) {
 	s.symbols = m.DynamicSymbols(hold.Memory(pid))
 }
 
-// isFile reports whether a path is of a file of a mapping. Its device is not compared: file systems that lie
-// on others tell another one.
+// isFile reports whether a path leads to a file, which has the form of image.Mapping.File. Devices are not
+// compared: stacked file systems such as overlayfs report another one in /proc/PID/maps.
 func isFile(path, file string) bool {
 	inode, err := hold.Inode(path)
 	_, want, _ := strings.Cut(file, " ")
 	return err == nil && strconv.FormatUint(inode, 10) == want
 }
 
-// readFile returns whether the file is the one of the image and its names can be read.
+// readFile reads the symbols of a file. It returns whether the file has this build-id and could be read.
 func (s *shared) readFile(path, id string) bool {
 	b, err := hold.MapFile(path)
 	if err != nil {

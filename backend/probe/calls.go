@@ -9,20 +9,20 @@ import (
 	"sdm/backend/probe/unwind"
 )
 
-// blocked is a call of MPI in which a thread is.
+// blocked is the call of MPI that a thread is in.
 type blocked struct {
 	frame int    // on the stack, from the innermost
-	text  string // what it waits for, in short
+	text  string // mpi.Call.Short
 	wait  mpi.Wait
 	world *mpi.Communicator // MPI_COMM_WORLD
-	// sequences is as mpi.Library.Sequences returns it; sequenced tells whether there is one.
+	// sequences and sequenced are the results of mpi.Library.Sequences.
 	sequences uint64
 	sequenced bool
 }
 
-// blockedCalls returns the calls of MPI in which the threads of a process are, by thread. Nothing is
-// held meanwhile: what is read is on copied stacks, or does not change during a call. With explain,
-// texts tell where arguments were found.
+// blockedCalls returns the calls of MPI that the threads of a process are in, by thread ID. The process
+// runs while they are determined: what is read is on copied stacks, or does not change during a call.
+// With explain, texts say where arguments were found.
 func (p *process) blockedCalls(s *snapshot.Process, explain bool) map[int]blocked {
 	calls := map[int]blocked{}
 	if hold.Machine.PC != unwind.AMD64.PC { // the instructions of other machines are not known
@@ -51,8 +51,8 @@ func (p *process) blockedCalls(s *snapshot.Process, explain bool) map[int]blocke
 	return calls
 }
 
-// withCall adds what a call of MPI waits for to the level of its function. levels are those of frame i
-// of a thread, the function itself last.
+// withCall adds what a call of MPI waits for to the level of its function. levels are those of frame i of
+// a thread, the function that contains the inlined ones last.
 func (p *process) withCall(t *snapshot.Thread, i int, levels []level) []level {
 	if c, ok := p.calls[t.TID]; ok && c.frame == i && len(levels) > 0 {
 		levels[len(levels)-1].Call = c.text

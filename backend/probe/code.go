@@ -18,16 +18,16 @@ const mostFunction = 256 << 10
 // mostFunctions bounds the functions of an image that are kept.
 const mostFunctions = 1000
 
-// mostDerived bounds the instructions of code without tables that are executed for one sample of a process:
-// a second of hostile code. The next sample goes on.
+// mostDerived bounds the instructions of code without tables that are followed for one sample of a process:
+// hostile code takes about a second for that many. The next sample may follow as many again.
 const mostDerived = 500_000
 
-// mostNamed bounds the instructions that are executed for one name.
+// mostNamed bounds the instructions that are followed for one name.
 const mostNamed = 20_000
 
-// Function implements unwind.Code. What a symbol without a size names is certain only if the code leads
-// from there to the address. A part of a function that the compiler has moved away (f.cold) is entered by
-// the function.
+// Function implements unwind.Code. A symbol without a size counts only if the code leads from its address
+// to pc. A part that the compiler has split off (f.cold) is entered from the function f, so its entry is
+// that of f.
 func (p *process) Function(pc uint64) (entry uint64, ok bool) {
 	i := p.module(pc)
 	if i < 0 {
@@ -50,7 +50,7 @@ func (p *process) Function(pc uint64) (entry uint64, ok bool) {
 	return entry, ok
 }
 
-// Derived implements unwind.Code. The functions of generated code, which changes, are not followed.
+// Derived implements unwind.Code. Only functions of images are followed: generated code changes.
 func (p *process) Derived(entry, pc uint64) (row *cfi.Row, bias uint64) {
 	i := p.module(entry)
 	if i < 0 || i != p.module(pc) || hold.Machine.PC != unwind.AMD64.PC {
@@ -64,8 +64,8 @@ func (p *process) Derived(entry, pc uint64) (row *cfi.Row, bias uint64) {
 	return f.Row(pc - m.Bias), m.Bias
 }
 
-// derive returns what the instructions of the function at an address of the file tell; nil: nothing
-// certain, or nothing may be executed any more.
+// derive returns what is derived from the instructions of the function at an address of the file; nil:
+// nothing certain, or left is used up. left is the number of instructions that may still be followed.
 func (s *shared) derive(m *image.Module, pid int, entry uint64, left *int) *derived.Function {
 	if f, known := s.functions[entry]; known {
 		return f
@@ -76,8 +76,8 @@ func (s *shared) derive(m *image.Module, pid int, entry uint64, left *int) *deri
 	begun := *left
 	s.need(m, pid)
 	s.from, s.bias = hold.Memory(pid), m.Bias
-	f, _ := derived.Of(code{s, m, entry}, entry, left) // without it, other ways are tried
-	if *left < 0 && begun < mostDerived {              // the next sample has more
+	f, _ := derived.Of(code{s, m, entry}, entry, left) // nil if there is an error
+	if *left < 0 && begun < mostDerived {              // it may succeed with the whole budget of the next sample
 		return nil
 	}
 	if len(s.functions) == mostFunctions {
@@ -87,8 +87,8 @@ func (s *shared) derive(m *image.Module, pid int, entry uint64, left *int) *deri
 	return f
 }
 
-// nameOf returns the symbol of the function at an address of the file; "": none is known. What follows a symbol
-// without a size, and is not reached from there, has another name.
+// nameOf returns the symbol of the function at an address of the file; "": none is known. A symbol without
+// a size does not count if the code at its address does not lead to addr.
 func (s *shared) nameOf(m *image.Module, pid int, addr uint64) string {
 	f, ok := s.symbols.Function(addr)
 	if ok && f.Size == 0 && hold.Machine.PC == unwind.AMD64.PC {

@@ -24,20 +24,21 @@ type level struct {
 	python   bool // it is a function of Python
 }
 
-// frames returns the stack of a thread, outermost frame first. Where the stack could not be
-// followed, a frame says so.
+// frames returns the stack of a thread, outermost frame first. An added frame says where the stack could
+// not be followed, or why the thread could not be stopped.
 func (p *process) frames(t *snapshot.Thread, v view) []stack.Frame {
 	switch {
 	case t.Why == "":
-		return p.ofHeld(t, v)
+		return p.readFrames(t, v)
 	case len(t.Stack.Frames) == 0:
 		return []stack.Frame{{Func: "(thread not read: " + t.Why + ")"}}
 	}
-	return append([]stack.Frame{{Func: "(thread not stopped: " + t.Why + ")"}}, p.ofHeld(t, v)...)
+	return append([]stack.Frame{{Func: "(thread not stopped: " + t.Why + ")"}}, p.readFrames(t, v)...)
 }
 
-// ofHeld returns the stack of a thread that has one.
-func (p *process) ofHeld(t *snapshot.Thread, v view) []stack.Frame {
+// readFrames returns the stack of a thread of which a stack was read. The stack of a helper thread of a
+// runtime is folded to one frame unless the view has all.
+func (p *process) readFrames(t *snapshot.Thread, v view) []stack.Frame {
 	levels := p.levels(t, v)
 	if v.by != "address" {
 		levels = namedLeaf(levels)
@@ -79,7 +80,7 @@ func (p *process) levels(t *snapshot.Thread, v view) (levels []level) {
 }
 
 // doubt returns a level that says that frames may be missing between a frame and its caller. Of several
-// such frames in turn, only the outermost has one.
+// such frames in a row, only the outermost has such a level.
 func (p *process) doubt(frames []unwind.Frame, i int) []level {
 	guessed := func(i int) bool { return i < len(frames) && frames[i].How >= unwind.ByPointer && frames[i].CFA != 0 }
 	if !guessed(i) || guessed(i+1) {
@@ -92,8 +93,8 @@ func (p *process) doubt(frames []unwind.Frame, i int) []level {
 	return []level{{Frame: stack.Frame{Func: "(frames may be missing: no unwind tables in " + where + ")"}}}
 }
 
-// withoutGlue returns the levels of a native frame. In one of an interpreter whose Python frames are
-// shown, inlined functions that serve for calls are left out.
+// withoutGlue returns the levels of a native frame. If it is of an interpreter whose Python frames are
+// shown, inlined functions that serve for calls only (splice.IsGlue) are left out.
 func (p *process) withoutGlue(t *snapshot.Thread, i int, v view) []level {
 	f := t.Stack.Frames[i]
 	levels := p.withCall(t, i, p.places(f, v.by))
@@ -104,7 +105,7 @@ func (p *process) withoutGlue(t *snapshot.Thread, i int, v view) []level {
 }
 
 // shortened removes the middle of a stack that is too deep to be shown as a whole, before names are
-// looked up. What remains is more than a tree keeps.
+// looked up. What remains is more than a stack.Tree keeps.
 func shortened(frames []splice.Frame) []splice.Frame {
 	const end = 2 * stack.MaxDepth
 	if len(frames) <= 2*end {
@@ -118,7 +119,7 @@ func (p *process) ofUser(l level) bool {
 	return l.python || p.objects.OfUser(l.Func, l.library, l.debugged)
 }
 
-// roots are functions that nothing calls: of contexts and threads, and of programs with musl.
+// roots are the outermost functions of contexts, of threads, and of programs with musl.
 var roots = []string{"__start_context", "__clone", "clone", "clone3", "_start", "_start_c"}
 
 // outward returns frames, outermost first.
@@ -150,9 +151,9 @@ func namedLeaf(levels []level) []level {
 	return append(leaf, levels[n:]...)
 }
 
-// trimmed removes what called main. It returns how many levels are within the function that the
-// thread was started with: all of the first thread's; and whether main is there, so that a stack that was cut
-// before is whole as it is shown.
+// trimmed removes the levels that called main. root is the number of levels that remain without those of
+// the C library or a runtime that start threads; levels[root-1] is the start function of the thread, or main.
+// whole is true if main is there: then the shown stack is complete even if the walk ended outside of main.
 func trimmed(levels []level) (rest []level, root int, whole bool) {
 	if i := slices.IndexFunc(levels, func(l level) bool { return l.Func == "main" && l.library == "" && !l.python }); i >= 0 {
 		return levels[:i+1], i + 1, true
@@ -187,7 +188,7 @@ func (p *process) places(f unwind.Frame, by string) (levels []level) {
 	return levels
 }
 
-// objectsOf returns the paths of a process's images.
+// objectsOf returns the paths of the program and the libraries of a process.
 func (p *process) objectsOf() (o backend.Objects) {
 	for _, m := range p.modules {
 		switch {

@@ -24,10 +24,10 @@ import (
 	"sdm/protocol/wait"
 )
 
-// Backend answers stacks of ranks that run, and nothing else. To the session a rank is stopped,
-// since that is when stacks are answered; the process is stopped only while it is read. A
-// goroutine, which New starts and Close waits for, carries out the requests in order. One for each
-// rank waits for its end; it ends with the rank, or with Close.
+// Backend answers the commands stacks and detach for ranks that run. To its sink it reports each rank as
+// stopped, since a session accepts stacks for stopped ranks only; the process is stopped only while it is
+// read. A goroutine, which New starts and Close waits for, carries out the requests in order. Another
+// goroutine for each rank waits for the end of its process; it ends with the rank, or with Close.
 type Backend struct {
 	sink  backend.Sink
 	log   *slog.Logger
@@ -39,7 +39,7 @@ type Backend struct {
 
 	handles sync.Map // *hold.Handle by rank.ID, of ranks that ran when they were attached to
 
-	// Used by the goroutine only.
+	// The goroutine that carries out the requests is the only one that uses these fields.
 	cache *cache
 	ranks map[rank.ID]*watched
 }
@@ -50,7 +50,7 @@ type watched struct {
 	state  backend.State
 	began  hold.Usage   // at the first of several samples
 	handle *hold.Handle // nil: it had ended when it was attached to
-	// Of the last look at its waits.
+	// Those of the last sample; see waits.
 	stamp, arrivals uint64
 }
 
@@ -58,10 +58,9 @@ type watched struct {
 // has one outstanding request for each rank.
 const mostQueued = 1024
 
-// New returns a back end without ranks; Attach adds them. For each command stacks it logs, as
-// debugging information, how many threads were read, how long a process was held at most, and how
-// long all took. debugFiles is the directory of separate debug files, as DebugFiles; "": they are not
-// read, which can cost some 100 ms for a large one.
+// New returns a back end without ranks; Attach adds them. For each command stacks it logs, at level Debug,
+// how many threads were read, how long a process was held at most, and how long the command took. debugFiles is the directory of separate debug files, for instance DebugFiles; "": none are read. Reading
+// a large one can take some 100 ms.
 func New(sink backend.Sink, log *slog.Logger, debugFiles string) *Backend {
 	b := &Backend{sink: sink, log: log, queue: make(chan func(), mostQueued), cache: newCache(), ranks: map[rank.ID]*watched{}}
 	b.cache.debugFiles = debugFiles
@@ -69,12 +68,12 @@ func New(sink backend.Sink, log *slog.Logger, debugFiles string) *Backend {
 	return b
 }
 
-// idleAfter is the time after the last request in which memory is given back. It is longer than the
-// time between samples by default.
+// idleAfter is the time after the last request at which unused memory is returned to the system. It is
+// longer than the default time between samples.
 const idleAfter = 1500 * time.Millisecond
 
-// run carries out the requests until Close. A sample takes five times the memory that is needed between
-// samples, and the host belongs to the job.
+// run carries out the requests until Close. It returns memory when it is idle: a sample takes five times
+// the memory that is needed between samples, and the host is needed for the job.
 func (b *Backend) run() {
 	var idle <-chan time.Time
 	for {
@@ -124,7 +123,7 @@ func (b *Backend) attach(id protocol.RequestID, t backend.Target) {
 		return
 	}
 	w := &watched{pid: t.PID, state: backend.Stopped}
-	w.handle, _ = hold.OpenProcess(t.PID) // one that has ended is reported below
+	w.handle, _ = hold.OpenProcess(t.PID) // nil if the process has ended, which is reported below
 	b.ranks[t.Rank] = w
 	b.sink.Reply(id, protocol.Group{Kind: protocol.KindResult, Ranks: one, Body: []byte("{}")})
 	b.sink.Event(protocol.Group{Kind: protocol.KindStopped, Ranks: one, Body: canonical.JSON(protocol.Stop{Reason: "attached"})})
@@ -147,7 +146,7 @@ func (b *Backend) Over(r rank.ID) bool {
 	return known && h.(*hold.Handle).Over()
 }
 
-// leave ends the wait for the end of a rank.
+// leave ends the goroutine that waits for the end of a rank.
 func (w *watched) leave() {
 	if w.handle != nil {
 		w.handle.Close()
@@ -169,7 +168,7 @@ func (b *Backend) do(q backend.Request) {
 	for r := range q.Ranks.All() {
 		state := backend.Lost
 		if w := b.ranks[r]; w != nil {
-			if !w.state.IsOver() && w.handle.Over() { // its number may be that of another process by now
+			if !w.state.IsOver() && w.handle.Over() { // its process ID may be that of another process by now
 				b.over(r, protocol.Exit{Unknown: true})
 			}
 			state = w.state
@@ -192,8 +191,8 @@ func (b *Backend) do(q backend.Request) {
 	}
 }
 
-// refuse answers for a rank in whose state the command makes no sense. Others may wait for one that has
-// ended.
+// refuse answers for a rank whose state does not allow the command. Other ranks may wait for a rank that has
+// ended, so the graph of waits says so.
 func (b *Backend) refuse(q backend.Request, one rank.Set, state backend.State, f *protocol.Fault) {
 	f.Op = q.Command.Name
 	g := protocol.Group{Kind: protocol.KindFault, Ranks: one, Body: canonical.JSON(f)}
@@ -242,13 +241,13 @@ func (b *Backend) stacks(q backend.Request, ranks rank.Set) {
 		}
 	}
 	if !read.IsEmpty() {
-		b.sink.Reply(q.ID, protocol.Group{Kind: protocol.KindResult, Ranks: read, Body: canonical.JSON(merged{by}), Columns: beside(read, doing, remarks.columns()), Stack: stack.OfPaths(paths), Waits: mergedGraphs(graphs)})
+		b.sink.Reply(q.ID, protocol.Group{Kind: protocol.KindResult, Ranks: read, Body: canonical.JSON(merged{by}), Columns: columnsOf(read, doing, remarks.columns()), Stack: stack.OfPaths(paths), Waits: mergedGraphs(graphs)})
 	}
 	b.log.Debug("stacks were read", "ranks", ranks.String(), "threads", b.cache.cost.threads, "held", b.cache.cost.held, "took", time.Since(began))
 }
 
-// beside returns the parts of columns that concern some ranks, in order.
-func beside(ranks rank.Set, lists ...[]column.Column) (out []column.Column) {
+// columnsOf returns the columns of the lists, restricted to some ranks, in the order of their names.
+func columnsOf(ranks rank.Set, lists ...[]column.Column) (out []column.Column) {
 	for _, c := range slices.Concat(lists...) {
 		out = append(out, c.Only(ranks))
 	}
@@ -261,7 +260,7 @@ type merged struct {
 	By string `json:"by"`
 }
 
-// unread answers why a process could not be read. If it has ended, that is what others wait for.
+// unread answers why a process could not be read. If it has ended, the graph of waits says so.
 func (b *Backend) unread(id protocol.RequestID, r rank.ID, err error) {
 	one := rank.Range(r, r)
 	if errors.Is(err, fs.ErrNotExist) {
@@ -281,8 +280,8 @@ func (b *Backend) unread(id protocol.RequestID, r rank.ID, err error) {
 	b.sink.Reply(id, protocol.Group{Kind: protocol.KindFault, Ranks: one, Body: canonical.JSON(f), Waits: wait.Of(one, wait.Rank{Doing: wait.Doing{State: state}})})
 }
 
-// graph returns what a rank waits for. One whose number is not that in MPI_COMM_WORLD is left out of
-// account: others name it by the latter.
+// graph returns what a rank waits for. For a rank whose number is not its rank in MPI_COMM_WORLD it returns
+// an edge OtherNumber: the waits of other ranks name it by its rank in MPI_COMM_WORLD.
 func (b *Backend) graph(r rank.ID, w *waits) *wait.Graph {
 	one := rank.Range(r, r)
 	if w.world != wait.No && w.world != int(r) {
@@ -297,7 +296,7 @@ func (b *Backend) graph(r rank.ID, w *waits) *wait.Graph {
 	return wait.Of(one, w.Rank)
 }
 
-// mergedGraphs merges graphs of ranks, neighbours first.
+// mergedGraphs merges the graphs of ranks pairwise, those of adjacent ranks first.
 func mergedGraphs(all []*wait.Graph) *wait.Graph {
 	if len(all) <= 1 {
 		return slices.Concat(all, []*wait.Graph{nil})[0]

@@ -18,26 +18,27 @@ import (
 	"sdm/protocol/wait"
 )
 
-// process is what is known of a process before it is held. It implements unwind.Code.
+// process is what is known of a process before it is held: its mappings and images. It implements
+// unwind.Code.
 type process struct {
-	id      int // by which others know it
-	pid     int // of a thread by which it is read: a first thread that has ended has no memory
+	id      int // process ID
+	pid     int // ID of the thread through which it is read: id, or another one if the first thread has ended
 	maps    []image.Mapping
 	modules []image.Module
-	images  []*shared // of the modules
-	placed  []snapshot.Image
-	size    string // as sizeOf, before maps were read
-	fresh   bool   // maps have just been read
-	program string // file of the program, as in image.Module
+	images  []*shared        // of the modules
+	placed  []snapshot.Image // the images at their places
+	size    string           // result of sizeOf before maps were read
+	fresh   bool             // maps have just been read
+	program string           // file of the program, as in image.Module
 	objects backend.Objects
-	python  *pythonOf       // nil: it has no interpreter
+	python  *pythonOf       // nil: it has no interpreter of Python
 	calls   map[int]blocked // of MPI, by thread; nil: not looked for
 	state   wait.State      // before it was held
 	// derivable is how many instructions of code without tables may be executed for this sample.
 	derivable int
 }
 
-// errNoMemory says that a process has no memory: it is a zombie or a thread of the kernel.
+// errNoMemory is returned for a process without memory: a zombie or a thread of the kernel.
 var errNoMemory = errors.New("the process has ended")
 
 // look returns what is known of a process. It reads the mappings again only if they have changed.
@@ -98,19 +99,19 @@ func (p *process) heads(all []image.Head) {
 }
 
 // isAsBefore reports whether the mappings seem to be those that were read: the size of the memory is
-// the same, and what is needed while the process is held lies where it did.
+// the same, and the interpreter of Python, which is read while the process is held, is where it was.
 func (p *process) isAsBefore() bool {
 	if p.size == "" || p.size != sizeOf(p.pid) {
 		return false
 	}
 	if p.python != nil {
-		return p.holds([]int{p.python.module})
+		return p.areInPlace([]int{p.python.module})
 	}
 	return true
 }
 
 // sizeOf returns the sizes of the memory of a process that change with its mappings (proc(5), statm):
-// all of it, code and data. "": not known.
+// total, code and data. "": not known.
 func sizeOf(pid int) string {
 	text, err := hold.ReadText(fmt.Sprintf("/proc/%d/statm", pid), 64)
 	f := strings.Fields(string(text))
@@ -120,8 +121,8 @@ func sizeOf(pid int) string {
 	return f[0] + " " + f[3] + " " + f[5]
 }
 
-// holds reports whether modules lie where they did.
-func (p *process) holds(modules []int) bool {
+// areInPlace reports whether the modules with some numbers are where they were when the mappings were read.
+func (p *process) areInPlace(modules []int) bool {
 	all, b := make([]image.Head, len(modules)), make([]byte, image.SumSize*len(modules))
 	for i, m := range modules {
 		all[i].Addr, all[i].Bytes = p.modules[m].Header.Start, b[i*image.SumSize:][:image.SumSize]
@@ -135,8 +136,8 @@ func (p *process) holds(modules []int) bool {
 	return true
 }
 
-// module returns the number of the module at an address, -1 if there is none. Another mapping may
-// lie within the range of a module, but code does not.
+// module returns the number of the module at an address, -1 if there is none. The range of a module may
+// contain mappings of other files, but no code of them.
 func (p *process) module(addr uint64) int {
 	i := sort.Search(len(p.modules), func(i int) bool { return p.modules[i].End > addr })
 	if i == len(p.modules) || addr < p.modules[i].First {
@@ -167,7 +168,7 @@ func (p *process) Executable(pc uint64) bool {
 func (p *process) stackEnd(sp uint64) uint64 {
 	end := p.endOf(sp)
 	if end == 0 && !p.fresh {
-		p.fresh, p.size = true, "" // so that images are looked for the next time
+		p.fresh, p.size = true, "" // so that the next sample finds the images again
 		if p.readMaps() == nil {
 			end = p.endOf(sp)
 		}
@@ -175,8 +176,8 @@ func (p *process) stackEnd(sp uint64) uint64 {
 	return end
 }
 
-// endOf returns the end of the mapping of a stack pointer; 0: there is none. The first stack may have
-// grown since the mappings were read.
+// endOf returns the end of the mapping of a stack pointer; 0: there is none. The stack of the first thread
+// may have grown downwards since the mappings were read, by 1 MiB at most.
 func (p *process) endOf(sp uint64) uint64 {
 	for _, addr := range []uint64{sp, sp + 1<<20} {
 		if m := image.At(p.maps, addr); m != nil && (addr == sp || m.Path == "[stack]") {
@@ -205,7 +206,7 @@ func (p *process) at(addr uint64) (places []image.Place, library string) {
 	return places, library
 }
 
-// programOf returns the file of the program among the modules; "": it is not there.
+// programOf returns the image.Module.File of the program; "": it is not among the modules.
 func (p *process) programOf() string {
 	exe, err := os.Readlink(fmt.Sprintf("/proc/%d/exe", p.pid))
 	for _, m := range p.modules {

@@ -18,16 +18,16 @@ import (
 	"sdm/protocol/stack"
 )
 
-// pythonOf is what is known of the interpreters of a process. nil: it has none.
+// pythonOf is what is known of the Python interpreters of a process. nil: it has none.
 type pythonOf struct {
 	in     *python.Interpreter // nil: it is not known
-	why    string              // a sentence if it is not known
-	module int                 // that holds the interpreter
+	why    string              // why it is not known, for users
+	module int                 // number of the module that contains the interpreter
 	plan   *python.Plan
-	shot   *python.Snapshot
+	shot   *python.Snapshot // of the present sample; nil: not copied yet
 }
 
-// mostInterpreters bounds the processes for which an image keeps what was read of their code.
+// mostInterpreters bounds the processes whose interpreters an image keeps.
 const mostInterpreters = 4096
 
 // findPython looks for interpreters in the program and in libraries whose names say so, and plans
@@ -76,14 +76,14 @@ func (p *process) paths() (all []string) {
 	return all
 }
 
-// copy is called while the process is held.
+// copy copies the states of the threads and their frames. It is called while the process is held.
 func (x *pythonOf) copy(held *hold.Process) {
 	if x != nil && x.in != nil {
 		x.shot = x.in.Copy(pythonMemory{memoryOf(held)}, x.plan)
 	}
 }
 
-// name reads the names of the frames. It returns false if the snapshot is inconsistent.
+// name reads the names of the copied frames. It returns false if the snapshot is inconsistent.
 func (x *pythonOf) name(held *hold.Process) bool {
 	if x == nil || x.shot == nil {
 		return true
@@ -95,7 +95,7 @@ func (x *pythonOf) name(held *hold.Process) bool {
 // pythonMemory implements python.Memory.
 type pythonMemory struct{ *copied }
 
-// ReadMany implements python.Memory. What is read at once is not on stacks.
+// ReadMany implements python.Memory. The pieces are never on stacks, so the copies are not used.
 func (m pythonMemory) ReadMany(pieces []python.Piece) {
 	m.now.ReadMany(len(pieces), func(i int) (uint64, []byte) { return pieces[i].Addr, pieces[i].Bytes },
 		func(i int) { pieces[i].Read = true })
@@ -109,8 +109,8 @@ func (x *pythonOf) threads() []python.Thread {
 	return x.shot.Threads
 }
 
-// lock says where the thread stands that holds the lock of its interpreter; of several interpreters
-// one after another. "": none is held, or none is known.
+// lock returns the innermost Python frame of the thread that holds the lock of its interpreter (GIL), as a
+// text; with several interpreters, one for each held lock. "": none is held, or none is known.
 func (x *pythonOf) lock() string {
 	var all []string
 	threads := x.threads()
@@ -122,6 +122,7 @@ func (x *pythonOf) lock() string {
 	return strings.Join(all, "; ")
 }
 
+// innermost formats the innermost Python frame of a thread.
 func innermost(t *python.Thread) string {
 	for _, c := range t.Calls {
 		for _, f := range c.Frames {
@@ -133,7 +134,7 @@ func innermost(t *python.Thread) string {
 	return "a thread without Python frames"
 }
 
-// remarks are what is said of the interpreters of ranks.
+// remarks are facts about the interpreters of ranks: the ranks by sample.lock and by sample.unknown.
 type remarks struct{ lock, unknown map[string]rank.Set }
 
 func (r *remarks) add(one rank.Set, s *sample) {
@@ -144,13 +145,14 @@ func (r *remarks) add(one rank.Set, s *sample) {
 	r.unknown[s.unknown] = r.unknown[s.unknown].Union(one)
 }
 
-// columns returns the remarks as columns, which are the same for all ranks, so that their stacks are
+// columns returns the remarks as columns. All ranks have the same columns, so that their groups can be
 // merged.
 func (r *remarks) columns() []column.Column {
 	return []column.Column{columnOf(protocol.PythonLock, r.lock, 0), columnOf(protocol.PythonUnknown, r.unknown, 0)}
 }
 
-// columnOf returns the column of ranks by value; "" is none. limit is that of column.New.
+// columnOf returns the column of the ranks by value. Ranks with the value "" have none. limit is that of
+// column.OfValues.
 func columnOf(name string, ranks map[string]rank.Set, limit int) column.Column {
 	var values []column.ValueCount
 	for v, s := range ranks {
@@ -185,6 +187,7 @@ func (p *process) join(t *snapshot.Thread) []splice.Frame {
 	return splice.Join(&s, p.python.threads())
 }
 
+// place tells whose code a frame executes.
 func (p *process) place(f unwind.Frame) splice.Place {
 	switch m := p.module(f.Lookup()); {
 	case f.Signal:

@@ -18,7 +18,7 @@ func refused(s *snapshot.Process) bool {
 	return len(s.Threads) > 0 && !slices.ContainsFunc(s.Threads, may)
 }
 
-// forbidden says that a process may not be read or traced, why, and what to do.
+// forbidden returns the message that a process may not be read, and a hint why and what to do.
 func forbidden(pid int) (message, hint string) {
 	scope, _ := os.ReadFile("/proc/sys/kernel/yama/ptrace_scope") // not there without Yama
 	owner := -1
@@ -28,8 +28,8 @@ func forbidden(pid int) (message, hint string) {
 	return fmt.Sprintf("process %d may not be read", pid), whyForbidden(owner, os.Geteuid(), strings.TrimSpace(string(scope)))
 }
 
-// whyForbidden tells why a process of a user may not be traced by another user, or the same one
-// (ptrace(2), Ptrace access mode checking). scope is Yama's.
+// whyForbidden tells why a process of owner may not be traced by user (ptrace(2), Ptrace access mode
+// checking). Both are user IDs. scope is the content of ptrace_scope; "": the kernel has no Yama.
 func whyForbidden(owner, user int, scope string) string {
 	switch {
 	case user != 0 && owner != user:

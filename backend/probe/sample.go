@@ -13,13 +13,13 @@ import (
 	"sdm/protocol/stack"
 )
 
-// sample is the stacks of one process.
+// sample is the stacks of one process at one time.
 type sample struct {
 	err     error // nothing could be read
 	threads [][]stack.Frame
 	waits   *waits // nil: there are no threads
-	unknown string // why its interpreter of Python is not known; "": it is, or there is none
-	lock    string // where the thread stands that holds the lock of the interpreter; "": none does
+	unknown string // why its interpreter of Python is not known; "": it is known, or there is none
+	lock    string // the innermost Python frame of the thread that holds the GIL; "": none does
 }
 
 // view is how stacks are shown.
@@ -34,16 +34,16 @@ type cost struct {
 	held    time.Duration // of the process that was held longest at a time
 }
 
-// mostTakes is how often a process is read whose Python frames do not fit together.
+// mostTakes is how often a process is read at most if its Python frames are inconsistent.
 const mostTakes = 3
 
-// take stops all threads of processes at once, copies their stacks, lets them go and follows the
-// stacks.
+// take stops all threads of processes at the same time, copies their stacks, resumes them and follows the
+// copied stacks. Result i is that of pids[i].
 func (c *cache) take(pids []int, v view) []sample {
 	defer c.unload()
 	c.cost = cost{}
 	out := make([]sample, len(pids))
-	again := make([]int, len(pids))
+	again := make([]int, len(pids)) // indices of the processes that are to be read
 	for i := range again {
 		again[i] = i
 	}
@@ -56,10 +56,11 @@ func (c *cache) take(pids []int, v view) []sample {
 	return out
 }
 
-// takeOnce takes the processes with the numbers in which. It returns those whose parts do not fit together.
-func (c *cache) takeOnce(pids, which []int, out []sample, v view) (unfit []int) {
+// takeOnce reads the processes pids[i] for each i of which, and stores the results in out. It returns the
+// indices of those whose Python frames are inconsistent.
+func (c *cache) takeOnce(pids, which []int, out []sample, v view) (inconsistent []int) {
 	var known []*process
-	var index, live []int
+	var index, live []int // of the known ones: index in pids, and thread ID
 	for _, i := range which {
 		p, err := c.look(pids[i])
 		if out[i] = (sample{err: err}); err == nil {
@@ -76,18 +77,18 @@ func (c *cache) takeOnce(pids, which []int, out []sample, v view) (unfit []int) 
 		c.cost.threads += len(held[i].Threads)
 		c.cost.held = max(c.cost.held, held[i].Held)
 		if !known[i].python.name(&held[i]) {
-			unfit = append(unfit, index[i])
+			inconsistent = append(inconsistent, index[i])
 		}
 		out[index[i]] = c.sample(known[i], &held[i], v)
 	}
-	return unfit
+	return inconsistent
 }
 
 // sample returns the stacks of a process that was held. If its mappings have changed since they were
 // read, they are read again, and the stacks are followed once more.
 func (c *cache) sample(p *process, held *hold.Process, v view) (s sample) {
 	shot := p.snapshot(held)
-	if !p.fresh && p.isAstray(shot) {
+	if !p.fresh && p.isOutdated(shot) {
 		if now, err := c.read(p.id); err == nil {
 			if p.python != nil && now.python != nil {
 				now.python.shot = p.python.shot
@@ -115,9 +116,9 @@ func (c *cache) sample(p *process, held *hold.Process, v view) (s sample) {
 	return s
 }
 
-// isAstray reports whether a stack leads where nothing was known to be, or through an image that is not
-// where it was.
-func (p *process) isAstray(s *snapshot.Process) bool {
+// isOutdated reports whether the mappings that were read do not explain the stacks: one was cut or leads
+// through memory of no module, or a module on it is not where it was.
+func (p *process) isOutdated(s *snapshot.Process) bool {
 	used := map[int]bool{}
 	for i := range s.Threads {
 		t := &s.Threads[i]
@@ -133,5 +134,5 @@ func (p *process) isAstray(s *snapshot.Process) bool {
 		}
 	}
 	delete(used, -1)
-	return !p.holds(slices.Sorted(maps.Keys(used)))
+	return !p.areInPlace(slices.Sorted(maps.Keys(used)))
 }

@@ -13,8 +13,9 @@ import (
 // DebugFiles is where distributions install separate debug files.
 const DebugFiles = "/usr/lib/debug"
 
-// readSeparate reads the names of the separate debug file of a module, if such files were asked for: as the
-// process sees it, or as this program does. Its name is the build-id (GDB manual, Separate Debug Files).
+// readSeparate reads the symbols of the separate debug file of a module, if such files are to be read: the
+// file that the process sees, or else the one that this program sees. The build-id is its name (GDB manual,
+// Separate Debug Files).
 func (s *shared) readSeparate(m *image.Module, pid int) {
 	if s.debugFiles == "" || s.symbols == nil || len(m.BuildID) < 4 {
 		return
@@ -36,8 +37,8 @@ func (s *shared) readSeparate(m *image.Module, pid int) {
 	}
 }
 
-// readLines reads the lines of the file, or where that has none, of the separate one. Without them there are
-// still the symbols.
+// readLines reads the lines of the file, or of the separate debug file if the file has none. An error means
+// that there are no lines: then only symbols are shown.
 func (s *shared) readLines() {
 	if s.lined {
 		return
@@ -50,7 +51,7 @@ func (s *shared) readLines() {
 	}
 }
 
-// unmap ends the use of the files.
+// unmap unmaps the files. Symbols and lines must not be used afterwards.
 func (s *shared) unmap() {
 	for _, b := range [][]byte{s.file, s.separate} {
 		if b != nil {

@@ -1,4 +1,4 @@
-// Snapshots of processes for those who read more than native stacks.
+// Snapshots of held processes: their stacks, memory and images.
 
 package probe
 
@@ -31,8 +31,8 @@ func (p *process) snapshot(held *hold.Process) *snapshot.Process {
 	return s
 }
 
-// copied is the memory of a process as it was while it was held: the copies of stacks, and
-// everything else as it is when it is read first.
+// copied is the memory of a process for a snapshot. Stacks are as they were while the process was held;
+// all other memory is as it is when it is read for the first time.
 type copied struct {
 	stacks []hold.Piece // ascending
 	now    hold.Memory
@@ -43,14 +43,15 @@ type copied struct {
 // mostCopied bounds the pages of a process that are kept: 32 MiB.
 const mostCopied = 32 << 20 / pageSize
 
+// memoryOf returns the memory of a held process, which shares pages of code with other processes.
 func (p *process) memoryOf(held *hold.Process) *copied {
 	c := memoryOf(held)
 	c.code = p.codePage
 	return c
 }
 
-// codePage returns a page of the code of an image; nil: it is no code. Other pages that cannot be
-// written may still differ between processes: those of relocated data.
+// codePage returns page n of the process if it is code of an image; otherwise nil. Other pages that cannot
+// be written may differ between processes: those of relocated data.
 func (p *process) codePage(n uint64) []byte {
 	m := image.At(p.maps, n*pageSize)
 	if m == nil || !m.Executable || m.Writable || m.File == "" {
@@ -65,6 +66,7 @@ func (p *process) codePage(n uint64) []byte {
 	return s.page(n - s.bias/pageSize)
 }
 
+// memoryOf returns the memory of a held process.
 func memoryOf(held *hold.Process) *copied {
 	c := &copied{now: hold.Memory(held.PID)}
 	for _, t := range held.Threads {
@@ -101,8 +103,8 @@ func (c *copied) Read(addr uint64, b []byte) bool {
 	return true
 }
 
-// page returns a page of the memory as it is when it is asked for first; nil: it cannot be read, or
-// there are too many.
+// page returns page n as it was when it was read for the first time; nil: it cannot be read, or too many
+// are kept.
 func (c *copied) page(n uint64) []byte {
 	if page, known := c.pages[n]; known {
 		return page

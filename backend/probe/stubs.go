@@ -10,7 +10,7 @@ import (
 	"sdm/backend/probe/unwind"
 )
 
-// stubSections are where they are, and stubSizes their sizes in bytes.
+// stubSections are the sections that contain stubs, and stubSizes the sizes of stubs in bytes.
 var (
 	stubSections = []string{".plt", ".plt.sec", ".plt.got"}
 	stubSizes    = []uint64{16, 8}
@@ -47,7 +47,8 @@ func (s *shared) inStubs(addr uint64) bool {
 	return false
 }
 
-// slotOf returns the address from which a stub loads where it jumps to: ENDBR64 and BND may be before the jump.
+// slotOf returns the address of the slot from which a stub loads the target of its jump; at is the address of
+// the stub. ENDBR64 and the prefix BND may precede the jump.
 func slotOf(code []byte, at uint64) (slot uint64, ok bool) {
 	n := uint64(0)
 	if string(code[:4]) == "\xf3\x0f\x1e\xfa" {
@@ -62,7 +63,8 @@ func slotOf(code []byte, at uint64) (slot uint64, ok bool) {
 	return at + n + 6 + uint64(int64(int32(binary.LittleEndian.Uint32(code[n+2:])))), true
 }
 
-// linkOf returns the name of what the dynamic linker stores at an address of the file; "": nothing.
+// linkOf returns the name of the function or variable whose address the dynamic linker stores at an address of
+// the file; "": it stores none there.
 func (s *shared) linkOf(m *image.Module, pid int, slot uint64) string {
 	if s.links == nil {
 		s.links = map[uint64]string{}

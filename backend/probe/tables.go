@@ -7,9 +7,9 @@ import (
 	"sdm/backend/probe/image"
 )
 
-// placedTables are those of an image of a process, by the addresses of its file: the ones in memory that have an
-// index, and where they have no entry .eh_frame without an index, and .debug_frame. It implements
-// unwind.Tables.
+// placedTables are the unwind tables of image i of a process, by the addresses of its file. The tables in
+// memory with an index are used first; for addresses that they do not have, .eh_frame without an index and
+// .debug_frame. It implements unwind.Tables.
 type placedTables struct {
 	*process
 	i int
@@ -31,8 +31,8 @@ func (t placedTables) Find(pc uint64) (*cfi.Row, error) {
 	return nil, cfi.ErrNone
 }
 
-// furtherTables returns the tables that only sections of the file tell of: programs that are linked
-// statically have no index.
+// furtherTables returns the tables that can be found only by the section headers of the file: .eh_frame of an
+// image without an index, such as a statically linked program, and .debug_frame.
 func (s *shared) furtherTables(m *image.Module, pid int) []*cfi.Table {
 	if s.looked {
 		return s.further

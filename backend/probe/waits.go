@@ -25,13 +25,13 @@ import (
 type waits struct {
 	wait.Rank
 	world int // its rank in MPI_COMM_WORLD; wait.No: not known
-	// stamp changes if the process does something: makes another call of MPI, or changes registers
-	// and stacks of the functions that have made the call. 0: not known.
+	// stamp is a hash that changes if the process makes progress: if it makes another call of MPI, or
+	// if registers or stacks of the functions that made the call change. 0: not known.
 	stamp uint64
-	// arrivals changes if a message reaches the process, or another one whose memory it shares; 0: it
-	// is not seen.
+	// arrivals is a hash that changes if a message reaches the process, or another process that shares
+	// memory with it. 0: not known.
 	arrivals uint64
-	numbered bool // its messages are numbered, and the numbers are in stamp
+	numbered bool // the library numbers its messages, and the numbers are in stamp
 	size     int  // of MPI_COMM_WORLD
 }
 
@@ -60,7 +60,7 @@ func (p *process) waitsOf(shot *snapshot.Process, held *hold.Process, threads []
 			w.add(&c.wait, c.world)
 			w.settle()
 		}
-		if t.TID == p.pid { // a call that waits for nothing, since its requests are complete, is shown
+		if t.TID == p.pid { // MPI is left out of the frames unless its call waits for nothing, since its requests are complete
 			w.Doing.Frames = framesText(threads[i], c.wait.Function, inMPI && len(w.Calls)+len(w.Waits) > 0)
 		}
 		if inMPI || t.TID == p.pid {
@@ -80,8 +80,8 @@ func (p *process) waitsOf(shot *snapshot.Process, held *hold.Process, threads []
 	return w
 }
 
-// wasNotRead reports whether a process runs, and some thread of it could not be stopped: it may be in
-// any call.
+// wasNotRead reports whether a process runs and some thread of it could not be stopped. Such a thread may be
+// in any call.
 func (p *process) wasNotRead(shot *snapshot.Process) bool {
 	return (p.state == wait.Running || p.state == wait.Sleeping || p.state == wait.NotKnown) &&
 		slices.ContainsFunc(shot.Threads, func(t snapshot.Thread) bool { return t.Why != "" })
@@ -90,8 +90,8 @@ func (p *process) wasNotRead(shot *snapshot.Process) bool {
 // mostShared bounds the mappings of shared memory that are looked at.
 const mostShared = 4096
 
-// arrivals returns a hash of the first page of each mapping of shared memory: there are the ends of
-// the queues of messages of UCX. 0: there is none.
+// arrivals returns a hash of the first page of each mapping of shared memory, which has the ends of the
+// message queues of UCX. 0: there is no such mapping.
 func (p *process) arrivals() uint64 {
 	hash, n := digest.New(), 0
 	page := make([]byte, pageSize)
@@ -109,20 +109,22 @@ func (p *process) arrivals() uint64 {
 	return hash.Sum()
 }
 
+// addNumber adds the bytes of a number to a hash.
 func addNumber(hash digest.Running, v uint64) {
 	var b [8]byte
 	binary.LittleEndian.PutUint64(b[:], v)
 	hash.Add(b[:])
 }
 
-// settle leaves out what says nothing of a rank in a call of MPI: libraries spin or sleep.
+// settle removes the states Running and Sleeping, which say nothing about a rank in a call of MPI: libraries
+// spin or sleep while they wait.
 func (w *waits) settle() {
 	if w.Doing.State == wait.Running || w.Doing.State == wait.Sleeping {
 		w.Doing.State = wait.NotKnown
 	}
 }
 
-// add adds a call of MPI.
+// add adds what a call of MPI waits for. If that is not known completely, it adds an edge to Unknown.
 func (w *waits) add(x *mpi.Wait, world *mpi.Communicator) {
 	name := "MPI_" + x.Function
 	comm := x.Comm
@@ -132,7 +134,7 @@ func (w *waits) add(x *mpi.Wait, world *mpi.Communicator) {
 	key := ""
 	if x.Class == mpi.Together {
 		owned := strings.HasPrefix(x.Function, "Win_") || strings.HasPrefix(x.Function, "File_")
-		if comm == nil || comm.Context != "" || owned { // windows of the same members are taken for one
+		if comm == nil || comm.Context != "" || owned { // without a context, windows with the same members are taken for one
 			key = w.comm(comm)
 		}
 		if key != "" {
@@ -157,7 +159,7 @@ func (w *waits) add(x *mpi.Wait, world *mpi.Communicator) {
 	}
 }
 
-// together is a call that all members of a communicator must make.
+// together returns a call that all members of a communicator must make.
 func together(name, key string, x *mpi.Wait) wait.Call {
 	c := wait.Call{Function: name, Comm: key, Op: x.Op, Root: wait.No, Bytes: wait.No}
 	if x.Root >= 0 {
@@ -169,6 +171,7 @@ func together(name, key string, x *mpi.Wait) wait.Call {
 	return c
 }
 
+// needOf tells whether a call needs all its messages.
 func needOf(x *mpi.Wait) wait.Need {
 	switch {
 	case x.Any:
@@ -207,7 +210,7 @@ func (w *waits) comm(c *mpi.Communicator) string {
 	return key
 }
 
-// setOf returns a set of world ranks; those of other jobs are not in it.
+// setOf returns the set of world ranks. Numbers below 0, which stand for members of other jobs, are left out.
 func setOf(world []int) rank.Set {
 	var ids []rank.ID
 	for _, r := range world {
@@ -218,12 +221,13 @@ func setOf(world []int) rank.Set {
 	return rank.Of(ids...)
 }
 
-// framesText returns the innermost functions of a stack; of a thread in MPI those outside of it.
+// framesText returns the innermost functions of a stack, one in each line. With inMPI, it begins with the
+// caller of the MPI function.
 func framesText(frames []stack.Frame, function string, inMPI bool) string {
 	end := len(frames)
 	if inMPI {
 		is := func(f stack.Frame) bool { return strings.TrimPrefix(f.Func, "P") == "MPI_"+function }
-		if !slices.ContainsFunc(frames, is) { // it has jumped on
+		if !slices.ContainsFunc(frames, is) { // the function has ended in a jump to another one, so that it has no frame
 			is = func(f stack.Frame) bool { return strings.HasPrefix(filepath.Base(f.From), "libmpi") }
 		}
 		if i := slices.IndexFunc(frames, is); i >= 0 {
@@ -245,12 +249,12 @@ func framesText(frames []stack.Frame, function string, inMPI bool) string {
 	return strings.Join(names, "\n")
 }
 
-// saved are the registers, by their numbers of DWARF, that functions must preserve (System V ABI,
-// AMD64): those of others are not what they were in the function that has called MPI.
+// saved are the registers, by their DWARF numbers, that functions must preserve (System V ABI, AMD64).
+// Others do not have the values that they had in the function that called MPI.
 var saved = map[uint64]bool{3: true, 6: true, 12: true, 13: true, 14: true, 15: true}
 
-// stamp adds what changes if a thread does something: of one in MPI, the registers and the stack of
-// the function that has called MPI and of those outside; else those of all.
+// stamp adds to a hash what changes if a thread makes progress: registers and stack. For a thread in MPI,
+// whose call is at frame, those are of the function that called MPI and its callers only.
 func stamp(hash digest.Running, shot *snapshot.Process, held *hold.Process, t *snapshot.Thread, frame int, inMPI bool) {
 	if len(t.Stack.Frames) == 0 {
 		return

@@ -1,9 +1,12 @@
+// A queue of functions for one goroutine.
+
 package watch
 
 import "sync"
 
-// jobs is a queue of functions that one goroutine calls in order. Adding never blocks: the debugger
-// reports more while the goroutine is in a call of it. It holds what a session has outstanding.
+// jobs is a queue of functions that one goroutine calls in order. start starts the goroutine, and end waits for
+// it. Adding never blocks, since the debugger may report while the goroutine is in a call of it. The length of
+// the queue is bounded only by what a session has outstanding.
 type jobs struct {
 	mu     sync.Mutex
 	more   sync.Cond
@@ -12,6 +15,7 @@ type jobs struct {
 	over   chan struct{} // closed when the goroutine has ended
 }
 
+// start starts the goroutine. It must be called once, before add.
 func (j *jobs) start() {
 	j.more.L = &j.mu
 	j.over = make(chan struct{})
@@ -23,7 +27,7 @@ func (j *jobs) start() {
 	}()
 }
 
-// next waits for a function; nil: the queue is closed and empty.
+// next waits for a function and removes it from the queue; nil: the queue is closed and empty.
 func (j *jobs) next() func() {
 	j.mu.Lock()
 	defer j.mu.Unlock()
@@ -48,7 +52,7 @@ func (j *jobs) add(do func()) {
 	}
 }
 
-// end lets the goroutine carry out what is in the queue, and waits for it.
+// end waits until the goroutine has called all functions in the queue and has ended.
 func (j *jobs) end() {
 	j.mu.Lock()
 	j.closed = true

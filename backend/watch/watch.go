@@ -1,6 +1,7 @@
 // Package watch provides a back end whose ranks have no debugger until a command needs one. Until
-// then a rank is watched: its process is known and nothing is done to it. Stacks of watched ranks
-// are read by one back end; the first other command has another one attach to the rank.
+// then a rank is watched: its process is known and nothing is done to it. A back end without a debugger, the
+// looker, reads the stacks of watched ranks; the first other command makes the debugger, another back end,
+// attach to the rank.
 package watch
 
 import (
@@ -18,9 +19,9 @@ import (
 // Open makes a back end with a sink.
 type Open func(backend.Sink) (backend.Backend, error)
 
-// Backend is a back end over two others: a looker, which answers stacks of running processes, and
-// a debugger, which is made when it is needed first. A goroutine, which New starts and Close waits
-// for, carries out in order what is asked and what the two report.
+// Backend is a back end over two others: a looker, which answers stacks of running processes, and a debugger,
+// which is made when it is needed for the first time. A goroutine, which New starts and Close waits for, handles
+// requests and the reports of the two in order.
 type Backend struct {
 	sink   backend.Sink
 	looker backend.Backend
@@ -30,22 +31,22 @@ type Backend struct {
 	// Used by the goroutine only.
 	debugger backend.Backend // nil: not needed yet
 	ranks    map[rank.ID]*watched
-	attaches protocol.RequestID // number of the last attach of ours
+	attaches protocol.RequestID // number of the last attach that this back end has requested
 	closed   bool
 }
 
-// watched is a rank that was attached to while it ran.
+// watched is a rank whose process ran when it was attached to.
 type watched struct {
 	target  backend.Target
 	attach  protocol.RequestID // the attach under way; 0: none
-	end     *protocol.Group    // it has ended during the attach; nil: it has not
-	waiting []backend.Request  // carried out when the rank has stopped
+	end     *protocol.Group    // report of its end during the attach; nil: none
+	waiting []backend.Request  // to be carried out when the rank has stopped
 	taken   bool               // the debugger has the rank
 	state   backend.State      // Running, until the rank ends or is detached while it is watched
 }
 
-// ours begins the numbers of attaches that the session does not know. No request of a session has
-// such a number.
+// ours is the least number of attaches that this back end requests itself. The session does not know them, and
+// its requests have lower numbers.
 const ours protocol.RequestID = 1 << 63
 
 var _ backend.Backend = (*Backend)(nil)
@@ -65,8 +66,8 @@ func New(look, open Open, sink backend.Sink) (*Backend, error) {
 // lookerSink is what the looker reports to. Its methods do not block.
 type lookerSink struct{ b *Backend }
 
-// Event implements backend.Sink. Only ends count: the states of the looker's ranks are not those of
-// the session.
+// Event implements backend.Sink. Only ends of ranks are passed on: to the session the ranks are not in the states
+// that the looker reports.
 func (s lookerSink) Event(groups ...protocol.Group) {
 	for _, g := range groups {
 		if g.Kind == protocol.KindExited || g.Kind == protocol.KindSignalled {
@@ -75,7 +76,7 @@ func (s lookerSink) Event(groups ...protocol.Group) {
 	}
 }
 
-// Reply implements backend.Sink. The answers to our attach are hidden.
+// Reply implements backend.Sink. Answers to attaches from ours on are dropped.
 func (s lookerSink) Reply(id protocol.RequestID, groups ...protocol.Group) {
 	if id >= ours {
 		return
@@ -86,7 +87,8 @@ func (s lookerSink) Reply(id protocol.RequestID, groups ...protocol.Group) {
 	s.b.sink.Reply(id, groups...)
 }
 
-// hinted returns a group with a hint of what the other back end may do, if an engine has failed.
+// hinted returns a group with a hint to use the other back end, if the group is a fault without a hint that is
+// not due to the state of the rank.
 func hinted(g protocol.Group, hint string) protocol.Group {
 	var f protocol.Fault
 	if g.Kind == protocol.KindFault && json.Unmarshal(g.Body, &f) == nil && f.Kind != protocol.FaultState && f.Hint == "" {
@@ -96,8 +98,8 @@ func hinted(g protocol.Group, hint string) protocol.Group {
 	return g
 }
 
-// ended reports the end of watched ranks. The debugger reports that of ranks that it has; of one
-// that it is attaching to, it is reported when that has failed.
+// ended reports the end of watched ranks. The debugger reports the end of ranks that it has. The end of a rank to
+// which it is attaching is kept, and reported if the attach fails.
 func (b *Backend) ended(g protocol.Group) {
 	for r := range g.Ranks.All() {
 		w := b.ranks[r]
@@ -165,6 +167,7 @@ func (b *Backend) need(id protocol.RequestID, op string, ranks rank.Set) bool {
 	return true
 }
 
+// fail answers with a fault.
 func (b *Backend) fail(id protocol.RequestID, ranks rank.Set, f *protocol.Fault) {
 	b.sink.Reply(id, protocol.Group{Kind: protocol.KindFault, Ranks: ranks, Body: canonical.JSON(f)})
 }
@@ -208,6 +211,7 @@ func (b *Backend) do(q backend.Request) {
 	}
 }
 
+// with returns a request for some ranks only.
 func with(q backend.Request, ranks rank.Set) backend.Request {
 	q.Ranks = ranks
 	return q
@@ -224,7 +228,7 @@ func (b *Backend) pass(q backend.Request, ranks rank.Set) {
 	b.debugger.Do(with(q, ranks))
 }
 
-// leave ends the watching of ranks.
+// leave detaches watched ranks: it ends the watching.
 func (b *Backend) leave(id protocol.RequestID, ranks rank.Set) {
 	for r := range ranks.All() {
 		b.ranks[r].state = backend.Detached
@@ -233,11 +237,11 @@ func (b *Backend) leave(id protocol.RequestID, ranks rank.Set) {
 	b.sink.Reply(id, protocol.Group{Kind: protocol.KindResult, Ranks: ranks, Body: []byte("{}")})
 }
 
-// knower is a looker that knows of ends which it has not reported yet: the number of the process may
-// be that of another one by then.
+// knower is a looker that can tell whether a rank has ended, even if it has not reported the end yet. The process
+// ID of such a rank may already be that of another process.
 type knower interface{ Over(rank.ID) bool }
 
-// present returns the ranks that have not ended, and answers for the others.
+// present returns the ranks that have not ended, and answers with a fault for the others.
 func (b *Backend) present(q backend.Request, ranks rank.Set) rank.Set {
 	k, ok := b.looker.(knower)
 	if !ok {
@@ -290,8 +294,7 @@ func (s debuggerSink) Reply(id protocol.RequestID, groups ...protocol.Group) {
 	})
 }
 
-// refused answers the requests that wait for ranks to which the debugger could not attach. They
-// stay watched.
+// refused answers the requests that wait for ranks to which the debugger could not attach. The ranks stay watched.
 func (b *Backend) refused(id protocol.RequestID, g protocol.Group) {
 	for r := range g.Ranks.All() {
 		w := b.ranks[r]
@@ -328,7 +331,8 @@ func (s debuggerSink) Event(groups ...protocol.Group) {
 	})
 }
 
-// taken carries out the requests that wait for ranks which have stopped, or ended.
+// taken records that the debugger has ranks, which have stopped or ended, and carries out the requests that wait
+// for them.
 func (b *Backend) taken(ranks rank.Set) {
 	for r := range ranks.All() {
 		w := b.ranks[r]

@@ -1,3 +1,5 @@
+// Ranks that wait for any one of several ranks.
+
 package verdict
 
 import (
@@ -7,18 +9,18 @@ import (
 	"sdm/protocol/wait"
 )
 
-// mostAny bounds the arcs of ranks that wait for any of several.
+// mostAny bounds the arcs that anyOf adds.
 const mostAny = 1 << 20
 
-// choice is a rank that waits for any of some ranks, by edge.
+// choice is a rank that waits for any of several ranks, by the row edge of the graph.
 type choice struct {
 	rank rank.ID
 	edge int32
 	of   rank.Set
 }
 
-// anyOf adds the arcs of ranks that wait for a message of any source, or for one of several messages,
-// if none of those from which it may come can go on.
+// anyOf adds the arcs of ranks that wait for a message of any source, or for one of several messages, if no
+// rank from which it may come can go on.
 func (s *solver) anyOf() {
 	choices := s.choices()
 	if len(choices) == 0 {
@@ -37,7 +39,7 @@ func (s *solver) anyOf() {
 	s.index()
 }
 
-// choices returns the ranks that wait for any of several, unless it is not known for whom.
+// choices returns the ranks that wait for any of several ranks, except those of which not all are known.
 func (s *solver) choices() (out []choice) {
 	var unknown rank.Set
 	byRank := map[rank.ID]choice{}
@@ -73,11 +75,11 @@ func (s *solver) choices() (out []choice) {
 	return out
 }
 
-// free returns the vertices that can go on, perhaps: those that wait for nobody, those for whom all
-// that they wait for can, and ranks with a choice of which one can.
+// free reports for each vertex whether it may be able to go on: it waits for no vertex; or all vertices for which
+// it waits can go on; or it has a choice, and one of the ranks of the choice can go on.
 func (s *solver) free(choices []choice) []bool {
 	free := make([]bool, s.size+len(s.groups))
-	owed := make([]int32, len(free)) // how many of those that a vertex waits for cannot
+	owed := make([]int32, len(free)) // for each vertex, how many of the vertices for which it waits cannot go on
 	var work []int32
 	release := func(v int32) {
 		if !free[v] {

@@ -1,3 +1,5 @@
+// Calls of one communicator that do not fit.
+
 package verdict
 
 import (
@@ -9,14 +11,15 @@ import (
 	"sdm/protocol/wait"
 )
 
-// asymmetric are the calls that some members leave before all have come.
+// asymmetric are the calls that some members may leave before all members have entered.
 var asymmetric = map[string]bool{
 	"MPI_Bcast": true, "MPI_Reduce": true, "MPI_Gather": true, "MPI_Gatherv": true, "MPI_Scatter": true, "MPI_Scatterv": true,
 	"MPI_Scan": true, "MPI_Exscan": true,
 }
 
-// compare finds what does not fit in the calls of a communicator: the functions, or what all members
-// must give alike. While members are absent, a rank in an asymmetric call may be one call behind.
+// compare sets mismatch if the calls in a communicator do not fit: the functions differ, or arguments that must be
+// equal. While members are absent nothing is compared if there are asymmetric calls, since a rank in one may be
+// in an earlier call than others.
 func (x *group) compare() {
 	var names []string
 	early := false
@@ -29,7 +32,7 @@ func (x *group) compare() {
 	if early && !x.absent.IsEmpty() {
 		return
 	}
-	for _, name := range names { // what differs in equal functions is nearer to the error
+	for _, name := range names { // different arguments of the same function are closer to the error
 		if x.mismatch = x.arguments(name); x.mismatch != "" {
 			return
 		}
@@ -43,7 +46,7 @@ func (x *group) compare() {
 	}
 }
 
-// arguments tells what differs in the calls of a function that all members must give alike; "": nothing.
+// arguments describes arguments of calls of a function that must be equal and differ; "": there are none.
 func (x *group) arguments(function string) string {
 	for _, field := range []struct {
 		what, unit string
@@ -66,6 +69,7 @@ func (x *group) arguments(function string) string {
 	return ""
 }
 
+// number formats a number; "": it is not known.
 func number(n int) string {
 	if n == wait.No {
 		return ""
@@ -91,6 +95,7 @@ func (x *group) differ(of func(c *wait.Call) string) string {
 	return strings.Join(parts, ", ")
 }
 
+// those returns the ranks of the calls for which is holds.
 func (x *group) those(is func(c *wait.Call) bool) (ranks rank.Set) {
 	for i := range x.calls {
 		if is(&x.calls[i]) {
@@ -100,7 +105,7 @@ func (x *group) those(is func(c *wait.Call) bool) (ranks rank.Set) {
 	return ranks
 }
 
-// mismatches returns the communicators in which calls do not fit.
+// mismatches returns the findings of communicators in which calls do not fit.
 func (s *solver) mismatches() (found []Finding) {
 	for i := range s.groups {
 		x := &s.groups[i]
@@ -112,19 +117,19 @@ func (s *solver) mismatches() (found []Finding) {
 		if f.Certain {
 			f.Text = "calls that do not fit " + f.Text
 		}
-		f.Text += s.behind([]int32{int32(s.size + i)}, x.in)
+		f.Text += s.othersWaiting([]int32{int32(s.size + i)}, x.in)
 		found = append(found, f)
 	}
 	return found
 }
 
-// quiet reports whether what these ranks do is certain, and no message has reached them between the
-// samples: else each may have gone on and come back to the same call.
+// quiet reports whether ranks are settled, and no message has reached them between the samples. If one has, they may
+// have gone on and be in the same call again.
 func (s *solver) quiet(ranks rank.Set) bool {
 	return s.settled(ranks) && !ranks.Intersects(s.g.Doubt())
 }
 
-// settled reports whether what these ranks do is certain.
+// settled reports whether several samples were compared, and what ranks wait for is known and has not changed.
 func (s *solver) settled(ranks rank.Set) bool {
 	return s.samples > 1 && !ranks.Intersects(s.g.Moved()) && !ranks.Intersects(s.unsure) && !ranks.Intersects(s.g.Cut())
 }

@@ -1,3 +1,5 @@
+// What a rank does that other ranks wait for.
+
 package verdict
 
 import (
@@ -7,8 +9,8 @@ import (
 	"sdm/protocol/wait"
 )
 
-// does says what a rank does that does not wait for another rank, with the verb of one: "sleeps in relax
-// (hang.c:20)".
+// does returns what a rank does that does not wait for a particular rank, with a verb in the singular: "sleeps in
+// relax (hang.c:20)".
 func (s *solver) does(r rank.ID) string {
 	if int(r) >= len(s.doing) || s.doing[r] < 0 {
 		return "was not looked at"
@@ -16,6 +18,7 @@ func (s *solver) does(r rank.ID) string {
 	return s.doesBy(r, &s.g.Doings()[s.doing[r]])
 }
 
+// doesBy is does for a rank of a row.
 func (s *solver) doesBy(r rank.ID, d *wait.Doing) string {
 	at := place(d.Names())
 	switch d.State {
@@ -44,7 +47,7 @@ func (s *solver) doesBy(r rank.ID, d *wait.Doing) string {
 	return "computes" + at
 }
 
-// waitsOpenly says what a rank waits for that waits for no particular rank.
+// waitsOpenly returns what a rank in MPI waits for that does not wait for a particular rank.
 func (s *solver) waitsOpenly(r rank.ID) string {
 	for i := range s.g.Edges() {
 		e := &s.g.Edges()[i]
@@ -93,7 +96,8 @@ func verbs(ranks rank.Set, does string) string {
 	return Ranks(ranks) + " " + strings.TrimSpace(verb+" "+rest)
 }
 
-// place returns where the user's code is: " in relax (hang.c:20)"; "": not known.
+// place returns the innermost function that is in no library and has a name: " in relax (hang.c:20)". If there is
+// none, it is the innermost function; "": there are no frames.
 func place(frames []string) string {
 	if len(frames) == 0 {
 		return ""
@@ -119,7 +123,7 @@ func frameText(f string) string {
 	return f
 }
 
-// calls of the kernel that say what a rank waits for, by the functions of the C library.
+// kernel tells what functions of the C library wait for in the kernel.
 var kernel = map[string]string{
 	"nanosleep": "sleeps", "clock_nanosleep": "sleeps", "usleep": "sleeps", "sleep": "sleeps", "pause": "waits in pause for a signal",
 	"pthread_mutex_lock": "waits for a mutex", "__lll_lock_wait": "waits for a mutex", "lll_mutex_lock_optimized": "waits for a mutex",
@@ -130,8 +134,8 @@ var kernel = map[string]string{
 	"waitpid": "waits for a child", "wait4": "waits for a child", "flock": "waits for a file lock", "fsync": "waits in fsync",
 }
 
-// inKernel says what the innermost functions of a stack wait for: the outermost of those of the C
-// library; "": nothing known.
+// inKernel returns what a stack waits for in the kernel: it is the entry in kernel of the outermost of the
+// functions of the C library at the inner end of the stack; "": not known.
 func inKernel(frames []string) string {
 	found, user := "", 0
 	for i, f := range frames {

@@ -1,3 +1,5 @@
+// Cycles and causes.
+
 package verdict
 
 import (
@@ -9,7 +11,7 @@ import (
 	"sdm/protocol/rank"
 )
 
-// cycles returns the sets of ranks that wait for one another.
+// cycles returns the findings of ranks that wait for one another.
 func (s *solver) cycles() (found []Finding) {
 	for _, members := range s.members {
 		if !s.isCycle(members) {
@@ -46,13 +48,13 @@ func (s *solver) cycles() (found []Finding) {
 		if f.Certain {
 			f.Text = "deadlock: " + f.Text
 		}
-		f.Text += s.behind(members, ranks)
+		f.Text += s.othersWaiting(members, ranks)
 		found = append(found, f)
 	}
 	return found
 }
 
-// before returns the arcs to a vertex, as indices.
+// before returns the indices of the arcs that lead to a vertex.
 func (s *solver) before(v int32) []int32 {
 	if s.backStart == nil {
 		s.backStart = make([]int32, s.size+len(s.groups)+1)
@@ -72,17 +74,18 @@ func (s *solver) before(v int32) []int32 {
 	return s.back[s.backStart[v]:s.backStart[v+1]]
 }
 
-// behind says who waits for some vertices beside those that were named.
-func (s *solver) behind(vertices []int32, named rank.Set) string {
-	rest := s.upstream(vertices).Minus(named)
+// othersWaiting returns the end of a sentence: the ranks that wait for some vertices, directly or indirectly, except
+// the named ones.
+func (s *solver) othersWaiting(vertices []int32, named rank.Set) string {
+	rest := s.waiters(vertices).Minus(named)
 	if rest.IsEmpty() {
 		return ""
 	}
 	return "; behind them " + plural(rest, "waits", "wait")
 }
 
-// upstream returns the ranks that wait for some vertices in the end.
-func (s *solver) upstream(vertices []int32) rank.Set {
+// waiters returns the ranks that wait for some vertices, directly or indirectly.
+func (s *solver) waiters(vertices []int32) rank.Set {
 	seen := make([]bool, s.size+len(s.groups))
 	for _, v := range vertices {
 		seen[v] = true
@@ -104,13 +107,13 @@ func (s *solver) upstream(vertices []int32) rank.Set {
 	return rank.Of(ids...)
 }
 
-// cause is ranks that are waited for in the same way.
+// cause is the ranks for which the same vertices wait, and that do not wait themselves.
 type cause struct {
 	vertices []int32
-	does     map[string][]rank.ID
+	does     map[string][]rank.ID // ranks by what they do
 }
 
-// causes returns the ranks that are waited for and do not wait, and what they do.
+// causes returns the findings of ranks for which others wait, and that do not wait themselves.
 func (s *solver) causes() (found []Finding) {
 	var order []string
 	all := map[string]*cause{}
@@ -143,16 +146,16 @@ func (s *solver) causes() (found []Finding) {
 	return found
 }
 
-// mostLevels is how far a sentence follows back who waits for a cause.
+// mostLevels bounds the levels of waiting ranks that a sentence about a cause describes.
 const mostLevels = 3
 
-// level is those who wait for the level below it.
+// level is the vertices that wait directly for those of the level below, of which the lowest is a cause.
 type level struct {
 	messages []arc
-	groups   map[int32][]rank.ID // whom of the levels below their members wait for
+	groups   map[int32][]rank.ID // by vertex of a group: the ranks of lower levels that are absent
 }
 
-// cause makes a finding of a cause.
+// cause returns the finding of a cause.
 func (s *solver) cause(c *cause) Finding {
 	levels, named := s.levels(c.vertices)
 	var parts []string
@@ -171,15 +174,15 @@ func (s *solver) cause(c *cause) Finding {
 		does = append(does, clause{ids[0], verbs(ranks, text)})
 	}
 	f := Finding{Kind: Cause, Ranks: named.Union(causes), Certain: s.settled(named.Minus(causes)) && !causes.Intersects(s.unsure.Intersect(s.fixed))}
-	if causes.Intersects(s.g.Moved()) { // what they do may be done again and again, for those who wait
+	if causes.Intersects(s.g.Moved()) { // they may have served the waiting ranks in between, and do the same again
 		f.Certain = f.Certain && s.quiet(named.Minus(causes))
 	}
-	f.Text = strings.Join(append(parts, sentence(does, ", ")), "; ") + s.behind(c.vertices, f.Ranks)
+	f.Text = strings.Join(append(parts, sentence(does, ", ")), "; ") + s.othersWaiting(c.vertices, f.Ranks)
 	return f
 }
 
-// levels returns who waits for some vertices, and who for those, and the ranks among them. A group
-// whose members wait for several levels is in the last one.
+// levels returns the levels above some vertices, and the ranks in them. A group whose members wait for ranks of
+// several levels is in the highest of them.
 func (s *solver) levels(below []int32) (levels []level, named rank.Set) {
 	seen := make([]bool, s.size+len(s.groups))
 	var ids []rank.ID

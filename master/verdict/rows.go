@@ -1,3 +1,5 @@
+// Graphs as rows, DOT and JSON.
+
 package verdict
 
 import (
@@ -12,14 +14,15 @@ import (
 	"sdm/protocol/wait"
 )
 
-// Row is what some ranks do alike.
+// Row is something that several ranks do.
 type Row struct {
 	Ranks rank.Set
 	Text  string   // "MPI_Recv from 1..63 tag 3", "computes in relax (hang.c:20)"
-	For   rank.Set // whom they wait for
+	For   rank.Set // the ranks for which they wait
 }
 
-// Rows returns what the ranks of a graph do and wait for, folded: rows by lowest rank.
+// Rows returns what the ranks of a graph do and wait for. Equal facts of several ranks are one row; rows are in the
+// order of their lowest ranks.
 func Rows(g *wait.Graph) (rows []Row) {
 	s := newSolver(g, 1)
 	s.collectives()
@@ -57,7 +60,7 @@ func Rows(g *wait.Graph) (rows []Row) {
 	return rows
 }
 
-// calledBy says which function has made the call that ranks are in, if it is the same in all.
+// calledBy returns the function that has made the call of ranks, if it is the same for all.
 func calledBy(g *wait.Graph, ranks rank.Set) string {
 	for _, d := range g.Doings() {
 		if names := d.Names(); len(names) > 0 && ranks.Minus(d.Ranks).IsEmpty() {
@@ -116,8 +119,8 @@ func (s *solver) runRow(e *wait.Edge, run wait.Run) Row {
 	return row
 }
 
-// DOT returns the rows of a graph as a graph in the language of Graphviz: an arrow leads to those whom
-// ranks wait for. Ranks of a deadlock are red.
+// DOT returns the rows of a graph as a graph in the language of Graphviz: an arrow leads to the
+// ranks for which a row waits. Rows with ranks of a deadlock are red.
 func DOT(g *wait.Graph, found []Finding) string {
 	var b strings.Builder
 	b.WriteString("digraph waits {\n\tnode [shape=box];\n")

@@ -1,3 +1,5 @@
+// The graph of who waits for whom.
+
 package verdict
 
 import (
@@ -7,45 +9,46 @@ import (
 	"sdm/protocol/wait"
 )
 
-// solver holds who waits for whom. Vertices are ranks, by their numbers, and behind them the
-// communicators in which ranks wait for one another.
+// solver holds a directed graph of who waits for whom. Vertices from 0 to size-1 are ranks; those from size on are
+// groups. A rank in a call of a group waits for the group, and the group waits for its absent members.
 type solver struct {
 	g       *wait.Graph
 	samples int
-	size    int // ranks are below it
+	size    int // all ranks are lower
 
 	doing   []int32 // of each rank, index of its row; -1: it is not in the graph
 	groups  []group
 	blocked rank.Set // that wait in MPI
-	fixed   rank.Set // that do not wait, whatever call they are in: stopped, dead, ...
+	fixed   rank.Set // that do not wait for other ranks even if they are in a call: stopped, dead and so on
 	open    rank.Set // that wait for one of several, or for what is not known
-	unsure  rank.Set // that wait for one of their edges, it is not known which
+	unsure  rank.Set // of which it is not known whether they wait for all of their arcs
 
 	arcs  []arc   // ascending by from, then to
 	start []int32 // of each vertex, its first arc; one more at the end
 
-	component []int32 // of each vertex
-	members   [][]int32
+	component []int32   // of each vertex, the number of its component, from 1
+	members   [][]int32 // of each component, its vertices
 
-	back, backStart []int32 // arcs by their ends, as indices; nil: see before
+	back, backStart []int32 // indices of arcs, ordered by to, and the first of each vertex; nil: not made yet, see before
 }
 
 // arc says that a vertex waits for another one.
 type arc struct {
 	from, to int32
 	edge     int32 // index of the row of the graph; -1: a call of a group
-	any      bool  // it waits for any of those to whom it has such arcs
+	any      bool  // the vertex waits for any of those to which it has such arcs
 }
 
-// group is the calls in one communicator.
+// group is the present calls in one communicator.
 type group struct {
 	comm     wait.Comm
 	calls    []wait.Call
 	in       rank.Set // that are in one of the calls
 	absent   rank.Set // members that are in none
-	mismatch string   // what does not fit; ""
+	mismatch string   // what does not fit; "": nothing
 }
 
+// newSolver returns a solver without arcs.
 func newSolver(g *wait.Graph, samples int) *solver {
 	s := &solver{g: g, samples: samples}
 	all := g.Ranks()
@@ -82,9 +85,9 @@ func newSolver(g *wait.Graph, samples int) *solver {
 	return s
 }
 
-// collectives finds the calls of each communicator, who is absent and what does not fit.
+// collectives makes the groups, and the arcs from and to them.
 func (s *solver) collectives() {
-	perhaps := map[string]rank.Set{} // in a function, and the communicator is not known
+	perhaps := map[string]rank.Set{} // by function, ranks in it whose communicator is not known
 	for _, e := range s.g.Edges() {
 		if e.Comm == "" {
 			perhaps[e.Function] = perhaps[e.Function].Union(e.Pairs.Ranks())
@@ -138,10 +141,11 @@ type half struct {
 	send     bool
 }
 
-// anyone is the other end of a half whose peer may be any rank.
+// anyone is the peer of a half that fits any rank.
 const anyone = -1
 
-// messages adds the arcs of messages. Halves that fit are none: the message is under way.
+// messages adds the arcs of messages. If both halves of a message are there, there is no arc: the message is under
+// way.
 func (s *solver) messages() {
 	tags := map[half][]int{}
 	for _, e := range s.g.Edges() {
@@ -206,12 +210,12 @@ func (s *solver) index() {
 	}
 }
 
-// isAnswered reports whether some edge is the other half of an edge's messages, perhaps.
+// isAnswered reports whether some edge may have the other halves of the messages of an edge.
 func (s *solver) isAnswered(e *wait.Edge) bool {
 	return slices.ContainsFunc(s.g.Edges(), func(f wait.Edge) bool { return f.Comm == e.Comm && f.Send != e.Send })
 }
 
-// each yields the pairs of an edge whose peers are ranks.
+// each calls do for the pairs of an edge whose peers are ranks.
 func each(e *wait.Edge, do func(r rank.ID, peer int)) {
 	for _, run := range e.Pairs.Runs() {
 		if run.Peer < 0 || run.Of(run.Last()) > int(rank.MaxID) {
@@ -226,8 +230,8 @@ func each(e *wait.Edge, do func(r rank.ID, peer int)) {
 // next returns the arcs from a vertex.
 func (s *solver) next(v int32) []arc { return s.arcs[s.start[v]:s.start[v+1]] }
 
-// components finds the sets of vertices that wait for one another (Tarjan, Depth-first search and
-// linear graph algorithms, 1972), without recursion.
+// components finds the strongly connected components: sets of vertices that wait for one another (Tarjan,
+// Depth-first search and linear graph algorithms, 1972). It does not use recursion.
 func (s *solver) components() {
 	n := s.size + len(s.groups)
 	s.component = make([]int32, n)
@@ -282,13 +286,13 @@ func (s *solver) components() {
 	}
 }
 
-// resolve leaves out the halves of Sendrecv in cycles whose rank has another half that leads elsewhere:
-// one of them is complete, and then it is the one that makes the cycle.
+// resolve removes the arc of a half of Sendrecv that is in a cycle if the other half of the rank leads out of the
+// cycle. One of the two halves may be complete; it is assumed to be the one in the cycle.
 func (s *solver) resolve() {
 	inCycle := func(a arc) bool {
 		return a.edge >= 0 && s.g.Edges()[a.edge].Need == wait.Perhaps && s.component[a.from] == s.component[a.to]
 	}
-	leads := map[int32]bool{} // elsewhere
+	leads := map[int32]bool{} // vertices with a half that leads out of its cycle
 	some := false
 	for _, a := range s.arcs {
 		if a.edge >= 0 && s.g.Edges()[a.edge].Need == wait.Perhaps && !inCycle(a) {

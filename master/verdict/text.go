@@ -1,3 +1,5 @@
+// Sentences of findings.
+
 package verdict
 
 import (
@@ -14,7 +16,7 @@ import (
 // mostRanges bounds the ranges of a set in a sentence.
 const mostRanges = 12
 
-// Ranks formats a set for a sentence, which may be cut.
+// Ranks formats a set for a sentence. Sets of more than mostRanges ranges are cut.
 func Ranks(s rank.Set) string {
 	var parts []string
 	for first, last := range s.Ranges() {
@@ -26,7 +28,7 @@ func Ranks(s rank.Set) string {
 	return strings.Join(parts, ",")
 }
 
-// plural joins a set and a verb that fits.
+// plural joins a set and a verb: one for a single rank, otherwise many.
 func plural(s rank.Set, one, many string) string {
 	if s.Len() == 1 {
 		return Ranks(s) + " " + one
@@ -68,11 +70,11 @@ func (s *solver) halfText(e *wait.Edge) string {
 
 // clause is one part of a sentence.
 type clause struct {
-	first rank.ID
+	first rank.ID // clauses are in its order
 	text  string
 }
 
-// clause says who waits in the calls of a communicator for some of those who are absent.
+// clause describes the ranks that wait in the calls of a communicator for some absent members.
 func (x *group) clause(absent rank.Set) clause {
 	var parts []string
 	for _, name := range x.names() {
@@ -83,6 +85,7 @@ func (x *group) clause(absent rank.Set) clause {
 	return clause{least, strings.Join(parts, " and ") + " on " + commName(x.comm) + " for " + Ranks(absent)}
 }
 
+// names returns the functions of the calls, without duplicates.
 func (x *group) names() (names []string) {
 	for _, c := range x.calls {
 		if !slices.Contains(names, c.Function) {
@@ -92,7 +95,7 @@ func (x *group) names() (names []string) {
 	return names
 }
 
-// messageClauses says who waits for whom by messages, folded: "0-62 wait for 1..63 (receive tag 3)".
+// messageClauses describes arcs of messages. Consecutive ranks are one clause: "0-62 wait for 1..63 (receive tag 3)".
 func (s *solver) messageClauses(arcs []arc) (out []clause) {
 	arcs, out = s.anyClauses(arcs)
 	slices.SortFunc(arcs, func(a, b arc) int {
@@ -127,8 +130,8 @@ func (s *solver) messageClauses(arcs []arc) (out []clause) {
 	return out
 }
 
-// anyClauses says who waits for any of several: "0 waits for any of 1-4 (receive tag 5)". It returns
-// the other arcs.
+// anyClauses describes arcs of ranks that wait for any of several ranks: "0 waits for any of 1-4 (receive tag 5)".
+// rest are the other arcs.
 func (s *solver) anyClauses(arcs []arc) (rest []arc, out []clause) {
 	of := map[int32][]rank.ID{}
 	edges := map[int32]int32{}
@@ -149,7 +152,7 @@ func (s *solver) anyClauses(arcs []arc) (rest []arc, out []clause) {
 // mostClauses bounds the clauses of a sentence.
 const mostClauses = 6
 
-// sentence joins clauses.
+// sentence joins clauses in the order of first.
 func sentence(clauses []clause, between string) string {
 	slices.SortStableFunc(clauses, func(a, b clause) int { return int(a.first - b.first) })
 	var parts []string

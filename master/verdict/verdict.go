@@ -1,5 +1,5 @@
-// Package verdict tells from a graph of waits why ranks do not go on: who waits for whom, who is
-// waited for in the end, and what that one does. It is pure.
+// Package verdict determines from a graph of waits why ranks do not go on: which ranks wait for which, and what the
+// ranks do that do not wait and for which others wait. It is pure.
 //
 // The rules are those of docs/hangs.md.
 package verdict
@@ -15,10 +15,10 @@ import (
 // Finding is one cause, as one sentence.
 type Finding struct {
 	Kind  Kind
-	Ranks rank.Set // that are concerned: those who wait, and for whom
+	Ranks rank.Set // the ranks that wait, and those for which they wait
 	Text  string   // without a full stop
-	// Certain: several samples were compared, and none of those who wait has moved. Else it is so
-	// at one instant, and messages may be under way.
+	// Certain: several samples were compared, and none of the waiting ranks has moved. Otherwise the
+	// finding holds for one instant, and messages may be under way.
 	Certain bool
 }
 
@@ -30,16 +30,16 @@ const (
 	Cycle Kind = iota
 	// Mismatch are different calls, or arguments, in one communicator.
 	Mismatch
-	// Cause is a rank that is waited for and does not wait.
+	// Cause are ranks for which others wait, and that do not wait themselves.
 	Cause
 	// Progress: no rank is stuck.
 	Progress
-	// NoVerdict says why there is none.
+	// NoVerdict says why no finding is possible.
 	NoVerdict
 )
 
-// Of returns what a graph says, the most certain and the most severe first. samples is the number of
-// samples that were compared; with one, nothing is certain. A graph without calls of MPI gives none.
+// Of returns the findings of a graph: certain ones first, then in the order of Kind. samples is the number of
+// samples that were compared; with one, nothing is certain. A graph without calls of MPI has no findings.
 func Of(g *wait.Graph, samples int) []Finding {
 	if len(g.Calls())+len(g.Edges()) == 0 {
 		return nil
@@ -76,14 +76,13 @@ func compareBools(a, b bool) int {
 	return 1
 }
 
-// moves reports whether all who wait have moved between the samples: it was an instant of a job that
-// goes on.
+// moves reports whether all waiting ranks of a finding have moved between the samples: then the job goes on.
 func (s *solver) moves(f Finding) bool {
 	waiting := f.Ranks.Intersect(s.blocked)
 	return waiting.Minus(s.g.Moved()).IsEmpty()
 }
 
-// progress says that no rank is stuck.
+// progress returns the finding that no rank is stuck; nil if a rank has not moved.
 func (s *solver) progress() []Finding {
 	moved := s.g.Moved()
 	if rest := s.g.Ranks().Minus(moved); !rest.IsEmpty() {

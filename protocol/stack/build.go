@@ -14,7 +14,7 @@ type Path struct{ frames []*Frame }
 
 // NewPath returns a path, outermost frame first. If there are more than MaxDepth
 // frames, the middle is replaced by one with Func "...". Bytes that are not UTF-8
-// are replaced. NewPath owns the frames. Paths that share frames are merged faster.
+// are replaced. NewPath owns the frames. OfPaths is faster if paths share frames.
 func NewPath(frames ...*Frame) Path {
 	if len(frames) > MaxDepth {
 		const half = MaxDepth / 2
@@ -80,7 +80,7 @@ func (b *treeBuilder) numberOf(f *Frame) uint32 {
 }
 
 // OfPaths returns the tree of many stacks. It equals the merged trees of Of for
-// each part, at the cost of one.
+// each path, at the cost of one.
 func OfPaths(paths []RankedPath) *Tree {
 	var b pathsBuilder
 	b.number(paths)
@@ -96,7 +96,7 @@ type pathsBuilder struct {
 	paths []numberedPath
 }
 
-// numberedPath is a part with the numbers of its frames.
+// numberedPath is a RankedPath with the numbers of its frames.
 type numberedPath struct {
 	path  []uint32
 	ranks rank.Set
@@ -150,8 +150,8 @@ func (b *pathsBuilder) count() int {
 }
 
 // siblings adds the nodes at a depth for paths that have equal frames above it.
-// Their parent has the ranks and threads above, from the number of paths of; -1: there
-// is no parent.
+// above and by are the ranks and counts of their parent, and of is the number of paths
+// of the parent; -1: there is no parent.
 func (b *pathsBuilder) siblings(paths []numberedPath, depth int, above rank.Set, by counts, of int) {
 	for len(paths) > 0 && len(paths[0].path) == depth {
 		paths = paths[1:] // shorter paths come first, and are included in the parent

@@ -19,7 +19,7 @@ type Count struct {
 // counts are the numbers of threads of the ranks of a node, from 1 to decode.MaxCount.
 type counts struct {
 	each int      // of every rank; 0: they differ
-	more *[]Count // they differ: two or more parts, ascending, disjoint, none empty
+	more *[]Count // if they differ: two or more parts, ascending, disjoint, none empty
 }
 
 // parts returns the parts of counts that differ.
@@ -33,7 +33,7 @@ func (c counts) parts() []Count {
 // evenly returns the counts of ranks that have n threads each.
 func evenly(n int) counts { return counts{each: n} }
 
-// list returns the parts of ranks, of which all have threads.
+// list returns the parts of the counts of ranks: one if all have the same number.
 func (c counts) list(ranks rank.Set) []Count {
 	if c.each != 0 {
 		return []Count{{c.each, ranks}}
@@ -90,7 +90,7 @@ func countsOf(parts []Count) counts {
 	return counts{more: &parts}
 }
 
-// union returns the counts of two sets of ranks without a common one.
+// union returns the counts c of the ranks of and d of the ranks to, which are disjoint.
 func (c counts) union(of rank.Set, d counts, to rank.Set) counts {
 	if c.each != 0 && c.each == d.each {
 		return c
@@ -98,7 +98,8 @@ func (c counts) union(of rank.Set, d counts, to rank.Set) counts {
 	return countsOf(slices.Concat(c.list(of), d.list(to)))
 }
 
-// plus returns the sums of counts; ranks of one set only keep theirs.
+// plus returns the sums of the counts c of the ranks of and d of the ranks to. Ranks that
+// are in one set only keep their number.
 func (c counts) plus(of rank.Set, d counts, to rank.Set) counts {
 	if c.each != 0 && d.each != 0 && of.Equal(to) {
 		return evenly(min(c.each+d.each, decode.MaxCount))
@@ -116,7 +117,8 @@ func (c counts) plus(of rank.Set, d counts, to rank.Set) counts {
 	return countsOf(parts)
 }
 
-// differing returns the common ranks of two nodes whose counts differ.
+// differing returns the common ranks of of, which has the counts c, and to, which has
+// the counts d, whose numbers differ.
 func (c counts) differing(of rank.Set, d counts, to rank.Set) (out rank.Set) {
 	if c.each != 0 && c.each == d.each {
 		return out
@@ -147,8 +149,8 @@ func (c counts) valid(ranks rank.Set) bool {
 	return len(c.parts()) > 1 && all.Equal(ranks)
 }
 
-// shared returns the counts of n threads of ranks of which no more is known: the lowest ranks have
-// those that remain. No threads are one for each rank.
+// shared distributes n threads evenly over ranks, for nodes without counts. The lowest ranks have one more if there
+// is a remainder. Each rank has at least one.
 func shared(n int, ranks rank.Set) counts {
 	size := ranks.Len()
 	n = max(n, size)
@@ -159,6 +161,7 @@ func shared(n int, ranks rank.Set) counts {
 	return countsOf([]Count{{n/size + 1, most}, {n / size, ranks.Minus(most)}})
 }
 
+// lowest returns the n lowest ranks.
 func lowest(ranks rank.Set, n int) rank.Set {
 	var ids []rank.ID
 	for r := range ranks.All() {

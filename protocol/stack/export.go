@@ -9,7 +9,8 @@ import (
 
 // Folded returns a line for each distinct stack of a thread: its frames, outermost
 // first, separated by semicolons, then a blank and the number of threads, or of hits
-// if there were several samples. Flame graph programs and speedscope read this format. Lines are in the order of Children.
+// if there were several samples. Flame graph programs and speedscope read this format.
+// Lines are in the order of Children.
 func (s *Tree) Folded() string {
 	var b strings.Builder
 	for _, n := range s.Roots() {
@@ -57,7 +58,7 @@ type dotWriter struct {
 	b       strings.Builder
 	count   int
 	sampled bool
-	root    *Node // of the current stacks
+	root    *Node // root of the present node, for shares
 }
 
 func (w *dotWriter) node(n *Node, from string) {
@@ -77,6 +78,7 @@ func (w *dotWriter) node(n *Node, from string) {
 	}
 }
 
+// colour returns the DOT attribute that marks a frame with a Mark.
 func colour(f Frame) string {
 	if f.Mark == "" {
 		return ""

@@ -29,7 +29,7 @@ type countJSON struct {
 	Ranks   rank.Set `json:"ranks"`
 }
 
-// countsJSON returns the counts of a node; nil if its ranks have as many threads.
+// countsJSON returns the counts of a node; nil if all its ranks have the same number of threads.
 func (n *Node) countsJSON() (out []countJSON) {
 	for _, c := range n.Counts {
 		if len(n.Counts) > 1 {
@@ -39,7 +39,7 @@ func (n *Node) countsJSON() (out []countJSON) {
 	return out
 }
 
-// counts returns the counts of a node. Those of a node that does not tell them are shared out.
+// counts returns the counts of a node. Without them, its threads are distributed evenly.
 func (n *nodeJSON) counts() counts {
 	if len(n.Counts) == 0 {
 		return shared(n.Threads, n.Ranks)
@@ -89,6 +89,7 @@ func (b *treeBuilder) gather(in []nodeJSON) {
 	}
 }
 
+// fromJSON adds siblings with their subtrees; depth is theirs, from 1.
 func (b *treeBuilder) fromJSON(in []nodeJSON, depth int) error {
 	if len(in) > 0 && depth > MaxDepth {
 		return fmt.Errorf("deeper than %d frames", MaxDepth)

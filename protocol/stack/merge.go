@@ -84,8 +84,8 @@ func (j *joiner) joinFrames(s, t *Tree) (count int, frames string) {
 	return count, string(out)
 }
 
-// siblings merges siblings of the trees that have any. x and y are their parents,
-// which were merged to above; disjoint reports that these have no common rank.
+// siblings merges siblings; hasS and hasT tell which tree has any. x and y are their
+// parents, which were merged to above; disjoint is true if x and y have no common rank.
 func (j *joiner) siblings(hasS, hasT, disjoint bool, x, y, above *entry) {
 	var n, m, e entry // the next node of each tree, and the merged one
 	if hasS {
@@ -143,16 +143,18 @@ func (s *Tree) Moved(t *Tree) rank.Set {
 	return d.moved
 }
 
-// differ finds the ranks that are at a node of one tree only.
+// differ finds the ranks that are at a node of one tree only, or have different numbers
+// of threads there.
 type differ struct {
 	framesS, framesT []*Frame
 	s, t             []node
 	moved            rank.Set
 }
 
-// extent is a list of siblings with their subtrees.
+// extent is a list of siblings with their subtrees: the nodes from at to end.
 type extent struct{ at, end int }
 
+// siblings compares siblings of both trees.
 func (d *differ) siblings(a, b extent) {
 	for a.at < a.end || b.at < b.end {
 		order := 0
@@ -165,7 +167,7 @@ func (d *differ) siblings(a, b extent) {
 			order = d.framesS[d.s[a.at].frame].compare(d.framesT[d.t[b.at].frame])
 		}
 		var left, right rank.Set
-		var was, is counts
+		var was, now counts
 		below, beside := a, b
 		if order <= 0 {
 			n := &d.s[a.at]
@@ -173,11 +175,11 @@ func (d *differ) siblings(a, b extent) {
 		}
 		if order >= 0 {
 			m := &d.t[b.at]
-			right, is, beside, b.at = m.ranks, m.threads, extent{b.at + 1, int(m.end)}, int(m.end)
+			right, now, beside, b.at = m.ranks, m.threads, extent{b.at + 1, int(m.end)}, int(m.end)
 		}
 		d.moved = d.moved.Union(left.Xor(right))
 		if order == 0 {
-			d.moved = d.moved.Union(was.differing(left, is, right))
+			d.moved = d.moved.Union(was.differing(left, now, right))
 			d.siblings(below, beside)
 		}
 	}

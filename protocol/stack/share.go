@@ -10,11 +10,11 @@ import (
 	"sdm/protocol/rank"
 )
 
-// Share is how much of the samples of ranks a frame has, in percent, where the threads of a tree are
-// hits: of all threads that were started in the same function.
+// Share is the fraction of samples in which a frame was on a stack, in percent. The threads of the tree are then hits:
+// one for each thread in each sample. 100 % are the hits of all threads that were started in the same function.
 type Share struct {
-	All             float64 // of all ranks of the node
-	Lowest, Highest float64 // of a rank
+	All             float64 // of all ranks of the node together
+	Lowest, Highest float64 // of a single rank
 }
 
 // ShareOf returns the share of a node below a root. Ranks that were never at the node do not count.

@@ -16,7 +16,7 @@ type Node struct {
 	Frame    Frame
 	Ranks    rank.Set
 	Threads  int     // threads through this node; a rank may have several
-	Counts   []Count // of the ranks: ascending, disjoint; one if all ranks have as many threads
+	Counts   []Count // of the ranks: ascending, disjoint; one if all ranks have the same number of threads
 	children []*Node // sorted by frame, without duplicates
 }
 
@@ -28,7 +28,7 @@ func (s *Tree) Roots() []*Node {
 	return inDisplayOrder(v.siblings(0, len(nodes)))
 }
 
-// viewer converts nodes of the tree to Nodes with the same index.
+// viewer converts the nodes of a tree to Nodes; all has them at the same indices.
 type viewer struct {
 	frames []*Frame
 	nodes  []node
@@ -36,6 +36,8 @@ type viewer struct {
 	links  []*Node
 }
 
+// siblings converts the nodes from at to end, which are siblings with their subtrees, and
+// returns the siblings.
 func (v *viewer) siblings(at, end int) []*Node {
 	first := len(v.links)
 	for i := at; i < end; i = int(v.nodes[i].end) {
@@ -63,6 +65,7 @@ func (n *Node) Here() int {
 	return here
 }
 
+// inDisplayOrder returns siblings in the order of Children.
 func inDisplayOrder(nodes []*Node) []*Node {
 	if len(nodes) < 2 {
 		return nodes

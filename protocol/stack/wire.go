@@ -144,7 +144,7 @@ func (c *nodeCursor) counts() (out counts) {
 		return out
 	}
 	n := c.Number(number, decode.MaxCount)
-	if n > len(c.Rest)/2 { // the size of a part is two bytes at least
+	if n > len(c.Rest)/2 { // a part has at least two bytes
 		c.Fail(decode.ErrShort)
 		return out
 	}
@@ -243,7 +243,7 @@ func (s *Tree) checkFrames() error {
 	return c.err
 }
 
-// errLong is the error for an encoding that is not the unique one.
+// errLong is the error for an encoding that is not the canonical one.
 var errLong = errors.New("not in canonical form")
 
 // textReader decodes values from a string, as decode.Reader does from bytes.
@@ -335,7 +335,7 @@ func (r *checker) siblings(depth int, above *entry) {
 	}
 }
 
-// node validates one node.
+// node decodes and validates one node.
 func (r *checker) node(above *entry) entry {
 	before := r.Rest
 	e := r.next(above)

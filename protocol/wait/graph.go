@@ -1,5 +1,5 @@
-// Package wait provides graphs of what ranks wait for: calls of MPI, peers, and what ranks do that
-// wait for nothing.
+// Package wait provides graphs of what ranks wait for: calls of MPI and peers, and what the ranks do that do not
+// wait.
 package wait
 
 import (
@@ -11,8 +11,7 @@ import (
 	"sdm/protocol/rank"
 )
 
-// Graph tells for each of its ranks what it does, in which call of MPI it is, and for whom the call
-// waits. It is immutable; several goroutines may use it. nil is the graph of no rank.
+// Graph tells for each of its ranks what it does, in which call of MPI it is, and for which ranks the call waits. It is immutable; several goroutines may use it. nil is the graph of no rank.
 //
 // Equal facts of several ranks are one row. Rows ascend by their fields, ranks aside, and no two
 // have equal ones. So graphs of different ranks merge to the same graph in any order, and equal
@@ -36,12 +35,13 @@ type Comm struct {
 	Remote  rank.Set // the other group of an intercommunicator; empty: it is none
 }
 
-// Call is a call of MPI that all members of a communicator must make. Fields that are not known have the values of No and "".
+// Call is a call of MPI that all members of a communicator must make. Numbers that are not known are No, and
+// texts that are not known are "".
 type Call struct {
 	Function string // "MPI_Bcast"
 	Comm     string // Key of a Comm
 	Root     int    // rank, or No
-	Bytes    int    // that each rank must give alike, or No
+	Bytes    int    // must be equal in all members; or No
 	Op       string // "MPI_SUM"
 	Ranks    rank.Set
 }
@@ -59,13 +59,14 @@ const (
 type Need uint8
 
 const (
-	// All of the messages must have come.
+	// All: the call waits for all of the messages.
 	All Need = iota
-	// One of the messages is enough.
+	// One: one of the messages ends the call.
 	One
-	// Perhaps the message has come already, and the call waits for another one: halves of Sendrecv.
+	// Perhaps: the message may be complete already, and the call may wait for another one. The halves of
+	// Sendrecv are of this kind.
 	Perhaps
-	needs
+	needs // number of values
 )
 
 // Edge is a message that some ranks wait for. With a peer that is Unknown it stands for what is not
@@ -79,8 +80,8 @@ type Edge struct {
 	Pairs    Pairs
 }
 
-// Doing is what ranks do, by their first thread: each rank of a graph has one. Ranks in a call of
-// MPI are where they call it.
+// Doing is what the first threads of ranks do. Each rank of a graph has exactly one. For ranks in a call of MPI,
+// Frames begins with the caller of MPI.
 type Doing struct {
 	State  State
 	Frames string // functions from the innermost, at most MaxFrames, one in each line
@@ -94,7 +95,7 @@ type State uint8
 
 const (
 	NotKnown State = iota
-	Running        // computes, or may at once
+	Running        // runs, or is ready to run
 	Sleeping       // waits in the kernel
 	Disk           // waits in the kernel and cannot be interrupted, as for a file system
 	Stopped        // by a signal such as SIGSTOP
@@ -102,7 +103,7 @@ const (
 	Dead           // has ended
 	Silent         // did not answer, or is lost
 	Unread         // what it does could not be read
-	states
+	states         // number of values
 )
 
 // stateNames are the states in texts and JSON.
@@ -113,7 +114,7 @@ func (s State) String() string { return stateNames[min(s, states-1)] }
 // MaxFrames is the number of functions that Doing.Frames has at most.
 const MaxFrames = 6
 
-// Bounds of what one rank says, in bytes and edges.
+// Bounds of what is kept for one rank: bytes of a text, edges, and calls.
 const (
 	mostText  = 1024
 	MaxEdges  = 256
@@ -128,8 +129,8 @@ func (d Doing) Names() []string {
 	return strings.Split(d.Frames, "\n")
 }
 
-// Rank is what one rank says of itself, or several ranks alike. The Ranks of calls and of Doing, and
-// the Pairs of edges, are not read.
+// Rank is the input of Of: what one rank, or several ranks with equal facts, wait for. The Ranks of Calls and
+// Doing, and the Pairs of Waits, are ignored.
 type Rank struct {
 	Doing Doing
 	Calls []Call
@@ -139,8 +140,8 @@ type Rank struct {
 	Doubt bool // see Graph.Doubt
 }
 
-// OtherNumber is the Function of an edge to Unknown of a rank whose number in MPI_COMM_WORLD is another
-// one: what others wait for cannot be told from it.
+// OtherNumber is the Function of an edge to Unknown of a rank whose number is not its rank in MPI_COMM_WORLD.
+// Peers of edges are ranks of MPI_COMM_WORLD, so they cannot be matched with such ranks.
 const OtherNumber = "another rank of MPI_COMM_WORLD"
 
 // Message is an edge with its peer: a rank, or Any, or Unknown.
@@ -161,8 +162,8 @@ func Shifted(first, last rank.ID, distance int, e Edge, r Rank) *Graph {
 	return g
 }
 
-// Of returns the graph of ranks that say the same. More than MaxEdges messages are not kept; then
-// the ranks are among those of Cut. Bytes that are not UTF-8 are replaced, and long texts are cut.
+// Of returns the graph of ranks with equal facts. If there are more than MaxEdges messages, none is kept, and the
+// ranks are in Cut. Bytes that are not UTF-8 are replaced, and long texts are cut.
 func Of(ranks rank.Set, r Rank) *Graph {
 	if ranks.IsEmpty() {
 		return nil
@@ -220,6 +221,7 @@ func edgesOf(ranks rank.Set, all []Message) (edges []Edge) {
 	return sorted(edges, (*Edge).compare)
 }
 
+// clip makes a text valid UTF-8 of at most mostText bytes.
 func clip(s string) string {
 	s = strings.ToValidUTF8(s, "\uFFFD")
 	if len(s) <= mostText {
@@ -258,6 +260,7 @@ func (d *Doing) compare(e *Doing) int {
 	return cmp.Or(cmp.Compare(d.State, e.State), strings.Compare(d.Frames, e.Frames), cmp.Compare(d.Calls, e.Calls))
 }
 
+// sorted sorts rows in place and returns them.
 func sorted[T any](rows []T, compare func(*T, *T) int) []T {
 	slices.SortStableFunc(rows, func(a, b T) int { return compare(&a, &b) })
 	return rows
@@ -266,7 +269,7 @@ func sorted[T any](rows []T, compare func(*T, *T) int) []T {
 // add joins another row of the same fields to this one.
 func (c *Comm) add(d *Comm) {
 	c.Name = min(c.Name, d.Name)
-	if !c.Members.Equal(d.Members) || !c.Remote.Equal(d.Remote) { // seldom: a key stands for them
+	if !c.Members.Equal(d.Members) || !c.Remote.Equal(d.Remote) { // seldom, since members with equal keys have equal sets
 		c.Members, c.Remote = c.Members.Union(d.Members), c.Remote.Union(d.Remote)
 	}
 }
@@ -296,7 +299,7 @@ func join[T any](a, b []T, compare func(*T, *T) int, add func(*T, *T)) []T {
 	return out
 }
 
-// Merge returns the graph of the ranks of both. Of ranks that both have, it is what g says.
+// Merge returns the graph of the ranks of both graphs. For ranks that are in both, the facts of g are taken.
 func (g *Graph) Merge(h *Graph) *Graph {
 	switch {
 	case h.IsEmpty():
@@ -322,8 +325,8 @@ func (g *Graph) Merge(h *Graph) *Graph {
 	return out
 }
 
-// maxRuns bounds the runs of a graph: what a million ranks need if each has four peers without any
-// order. Beyond it, edges are not kept; see Cut.
+// maxRuns bounds the runs of a graph. A million ranks need as many if each has four peers in no order. A graph
+// with more runs keeps no edges; see Cut.
 const maxRuns = 1 << 22
 
 func (g *Graph) runs() (n int) {
@@ -333,7 +336,7 @@ func (g *Graph) runs() (n int) {
 	return n
 }
 
-// Without returns the graph without edges: all ranks are among those of Cut.
+// Without returns the graph without edges: all its ranks are in Cut.
 func (g *Graph) Without() *Graph {
 	if g.IsEmpty() {
 		return nil
@@ -389,8 +392,8 @@ func (g *Graph) Ranks() (all rank.Set) {
 	return all
 }
 
-// Comms returns the communicators of calls and edges, ascending by key. The result must not be
-// changed; so with those of the other methods.
+// Comms returns the communicators of calls and edges, ascending by key. The results of this and the following
+// methods must not be changed.
 func (g *Graph) Comms() []Comm {
 	if g == nil {
 		return nil
@@ -431,8 +434,8 @@ func (g *Graph) Doings() []Doing {
 	return g.doings
 }
 
-// Moved returns the ranks that have done something since they were looked at before: their calls of
-// MPI are others, or the frames that have made them have other contents.
+// Moved returns the ranks that have made progress since the sample before: they are in other calls of MPI, or
+// the frames of the callers of MPI have changed.
 func (g *Graph) Moved() rank.Set {
 	if g == nil {
 		return rank.Set{}
@@ -440,8 +443,7 @@ func (g *Graph) Moved() rank.Set {
 	return g.moved
 }
 
-// Doubt returns the ranks of which it is not known whether a message has reached them since they were
-// looked at before.
+// Doubt returns the ranks of which it is not known whether a message has reached them since the sample before.
 func (g *Graph) Doubt() rank.Set {
 	if g == nil {
 		return rank.Set{}

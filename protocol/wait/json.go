@@ -50,7 +50,7 @@ type edgeJSON struct {
 	Lanes    [][]runJSON `json:"lanes"`
 }
 
-// runJSON is first, count, peer and step.
+// runJSON has the fields of a Run: first, count, peer and step.
 type runJSON [4]int
 
 type doingJSON struct {
@@ -88,6 +88,7 @@ func (s *State) UnmarshalText(b []byte) error {
 	return nil
 }
 
+// optional returns nil for No.
 func optional(n int) *int {
 	if n == No {
 		return nil
@@ -95,6 +96,7 @@ func optional(n int) *int {
 	return &n
 }
 
+// given is the inverse of optional.
 func given(n *int) int {
 	if n == nil {
 		return No
@@ -102,6 +104,7 @@ func given(n *int) int {
 	return *n
 }
 
+// optionalSet returns nil for the empty set.
 func optionalSet(s rank.Set) *rank.Set {
 	if s.IsEmpty() {
 		return nil
@@ -109,6 +112,7 @@ func optionalSet(s rank.Set) *rank.Set {
 	return &s
 }
 
+// givenSet is the inverse of optionalSet.
 func givenSet(s *rank.Set) rank.Set {
 	if s == nil {
 		return rank.Set{}

@@ -11,15 +11,15 @@ import (
 	"sdm/protocol/rank"
 )
 
-// Pairs is a set of pairs of a rank and a peer, which is a rank, Any or Unknown. Lane k has for each
-// rank its peer number k, in ascending order; so a rank occurs at most once in a lane. Pairs of
-// consecutive ranks whose peers are equal, or consecutive, are one run: each run is as long as it
-// can be from its first rank on. The zero value is empty.
+// Pairs is a set of pairs of a rank and a peer, which is a rank, Any or Unknown. The peers of a rank ascend; lane k
+// has peer k of each rank, so a rank occurs at most once in a lane. Consecutive ranks of a lane whose peers are
+// equal, or are consecutive, are one run: each run is as long as it can be from its first rank on. The zero value
+// is empty.
 //
 //	[0-62] → 1..63, 63 → 0      a ring: {0 63 1 1} {63 1 0 0}
 type Pairs struct{ lanes [][]Run }
 
-// Run is pairs of consecutive ranks: for i below Count, First+i waits for Peer+i*Step.
+// Run is the pairs of consecutive ranks: rank First+i waits for Peer+i*Step, for i from 0 to Count-1.
 type Run struct {
 	First rank.ID
 	Count int
@@ -56,7 +56,7 @@ func PeerText(peer int) string {
 	return strconv.Itoa(peer)
 }
 
-// pairsOf returns the pairs of ranks that all have the same peers, which ascend.
+// pairsOf returns the pairs of ranks that all have the same peers, which must ascend.
 func pairsOf(ranks rank.Set, peers []int) (p Pairs) {
 	for _, peer := range peers {
 		var lane []Run
@@ -68,8 +68,8 @@ func pairsOf(ranks rank.Set, peers []int) (p Pairs) {
 	return p
 }
 
-// extend adds a run behind the last one of a lane, whose ranks are all lower. What continues the
-// last one becomes a part of it.
+// extend appends a run to a lane, all of whose ranks are lower. The pairs of r that continue the last run of the
+// lane become part of that run.
 func extend(lane []Run, r Run) []Run {
 	if n := len(lane) - 1; n >= 0 && lane[n].Last()+1 == r.First {
 		l := &lane[n]

@@ -4,8 +4,9 @@ package wait
 
 import "sdm/protocol/rank"
 
-// After returns the graph of a later sample, with those ranks among the moved ones that do something
-// else than before, or that have moved before; so with those in doubt. Ranks that are in one of the samples only have moved.
+// After returns the graph g of a later sample with further ranks in Moved: those whose rows differ from before,
+// including those that are in one graph only, and those in Moved of before. The ranks in Doubt of before are added
+// to Doubt likewise.
 func (g *Graph) After(before *Graph) *Graph {
 	if g.IsEmpty() {
 		return g
@@ -16,7 +17,7 @@ func (g *Graph) After(before *Graph) *Graph {
 	return &out
 }
 
-// Unmoved returns the graph without moved ranks and without doubt: that of a first sample.
+// Unmoved returns the graph with empty sets Moved and Doubt, as for a first sample.
 func (g *Graph) Unmoved() *Graph {
 	if g.IsEmpty() {
 		return g
@@ -26,7 +27,7 @@ func (g *Graph) Unmoved() *Graph {
 	return &out
 }
 
-// changed returns the ranks that have other rows in both graphs, communicators aside.
+// changed returns the ranks whose rows differ between the graphs. Rows of communicators are not compared.
 func (g *Graph) changed(h *Graph) (moved rank.Set) {
 	moved = unlike(g.Calls(), h.Calls(), (*Call).compare, func(c *Call) rank.Set { return c.Ranks })
 	moved = moved.Union(unlike(g.Doings(), h.Doings(), (*Doing).compare, func(d *Doing) rank.Set { return d.Ranks }))
@@ -35,7 +36,7 @@ func (g *Graph) changed(h *Graph) (moved rank.Set) {
 
 func (e *Edge) ranks() rank.Set { return e.Pairs.Ranks() }
 
-// unlike returns the ranks that are in a row of one list, and not in the equal row of the other.
+// unlike returns the ranks that are in a row of one list, but not in the equal row of the other.
 func unlike[T any](a, b []T, compare func(*T, *T) int, ranks func(*T) rank.Set) (out rank.Set) {
 	for len(a)+len(b) > 0 {
 		order := 0
@@ -60,7 +61,7 @@ func unlike[T any](a, b []T, compare func(*T, *T) int, ranks func(*T) rank.Set) 
 	return out
 }
 
-// peersChanged returns the ranks that have other peers in an edge that both graphs have.
+// peersChanged returns the ranks whose peers differ in an edge that both graphs have.
 func peersChanged(g, h *Graph) (out rank.Set) {
 	all := map[string]*Pairs{}
 	key := func(e *Edge) string {
@@ -79,7 +80,7 @@ func peersChanged(g, h *Graph) (out rank.Set) {
 	return out
 }
 
-// unlike returns the ranks that have other peers in both, and those that one of them lacks.
+// unlike returns the ranks whose peers differ, including ranks that only one of p and q has.
 func (p Pairs) unlike(q Pairs) (out rank.Set) {
 	for k := range max(len(p.lanes), len(q.lanes)) {
 		a, b := p.lane(k), q.lane(k)
@@ -88,6 +89,7 @@ func (p Pairs) unlike(q Pairs) (out rank.Set) {
 	return out
 }
 
+// lanesUnlike is Pairs.unlike for one lane of each.
 func lanesUnlike(a, b []Run) rank.Set {
 	var out []Run
 	x, y := ranksOf(a), ranksOf(b)

@@ -94,7 +94,7 @@ func appendRuns(b []byte, runs []Run) []byte {
 // reader decodes the parts of a graph.
 type reader struct{ decode.Reader }
 
-// rows decodes a list; each row has at least so many bytes, which bounds the memory that is taken.
+// rows decodes a list. Each row has at least least bytes, which bounds the memory that is allocated.
 func rows[T any](r *reader, least int, one func(*T)) (list []T) {
 	n := r.Uvarint()
 	if n > uint64(len(r.Rest)/least) {
@@ -139,7 +139,7 @@ func (r *reader) set() rank.Set {
 	return s
 }
 
-// number decodes a number of at least least.
+// number decodes a number from least to math.MaxInt32.
 func (r *reader) number(least int64) int {
 	v := r.Varint()
 	if v < least || v > math.MaxInt32 {
@@ -212,7 +212,7 @@ func (r *reader) edge(e *Edge) {
 	})
 }
 
-// check reports what a graph may not be, beside what its encoding says.
+// check returns an error if the rows of a decoded graph are not in order, or their ranks are not consistent.
 func (g *Graph) check() error {
 	ok := ascends(g.comms, (*Comm).compare) && ascends(g.calls, (*Call).compare) &&
 		ascends(g.edges, (*Edge).compare) && ascends(g.doings, (*Doing).compare)
@@ -246,6 +246,7 @@ func (g *Graph) check() error {
 	return nil
 }
 
+// ascends reports whether rows are in strictly ascending order.
 func ascends[T any](rows []T, compare func(*T, *T) int) bool {
 	for i := 1; i < len(rows); i++ {
 		if compare(&rows[i-1], &rows[i]) >= 0 {
@@ -255,7 +256,7 @@ func ascends[T any](rows []T, compare func(*T, *T) int) bool {
 	return true
 }
 
-// check reports whether the lanes are in canonical form.
+// check returns an error if the lanes are not in canonical form.
 func (p Pairs) check() error {
 	if len(p.lanes) == 0 {
 		return errors.New("an edge has no ranks")
@@ -275,7 +276,7 @@ func (p Pairs) check() error {
 	return nil
 }
 
-// follows reports whether each rank of a lane has a lower peer in the lane before.
+// follows reports whether each rank of a lane is in the lane before, with a lower peer.
 func follows(before, lane []Run) bool {
 	i := 0
 	for _, r := range lane {
@@ -286,7 +287,7 @@ func follows(before, lane []Run) bool {
 			if i == len(before) || before[i].First > at {
 				return false
 			}
-			last := min(before[i].Last(), r.Last()) // both are linear up to here
+			last := min(before[i].Last(), r.Last()) // up to last, the peers of both runs are linear
 			if before[i].Of(at) >= r.Of(at) || before[i].Of(last) >= r.Of(last) {
 				return false
 			}

@@ -1,12 +1,12 @@
-// Instructions of AMD's processors (AMD64 Architecture Programmer's Manual, volumes 3 to 5), which hand-written
-// kernels of linear algebra have.
+// Instructions that only AMD processors have (AMD64 Architecture Programmer's Manual, volumes 3 to 5). They occur
+// in hand-written kernels of linear algebra.
 
 package amd64
 
 import "golang.org/x/arch/x86/x86asm"
 
-// decodeAMD returns PREFETCH, FEMMS, or a fused multiplication of FMA4; nil: it is none of them. Of the last, only
-// the register that is written is told, which is a vector register.
+// decodeAMD decodes PREFETCH, FEMMS, and fused multiplications of FMA4; nil: code begins with none of them. The
+// first two become NOP. Of an FMA4 instruction only the operand that is written is set, a vector register.
 func decodeAMD(code []byte, addr uint64) *Inst {
 	i := &Inst{x86asm.Inst{Op: x86asm.NOP}, addr}
 	at := 0
@@ -29,11 +29,12 @@ func decodeAMD(code []byte, addr uint64) *Inst {
 	return i
 }
 
+// isFMA4 reports whether an opcode of map 3 is a fused multiplication of FMA4.
 func isFMA4(opcode byte) bool {
 	return opcode >= 0x5c && opcode <= 0x5f || opcode >= 0x68 && opcode <= 0x7f
 }
 
-// operandLen returns the length of a ModRM byte with what belongs to it; more than code has if that is cut off.
+// operandLen returns the length of a ModRM byte with its SIB byte and displacement; MaxLen if code is cut off.
 func operandLen(code []byte) int {
 	if len(code) == 0 {
 		return MaxLen

@@ -1,6 +1,6 @@
-// Package amd64 provides the instructions of x86-64. It is pure. It corrects what the decoder of
-// golang.org/x/arch gets wrong: displacements without sign, ENDBR64, VZEROUPPER, instructions that only
-// AMD has.
+// Package amd64 provides the instructions of x86-64. It is pure. It decodes
+// with golang.org/x/arch/x86/x86asm and corrects the results: that package does not extend the sign of
+// displacements, and does not know ENDBR64, VZEROUPPER and instructions that only AMD processors have.
 package amd64
 
 import "golang.org/x/arch/x86/x86asm"
@@ -82,8 +82,8 @@ type Memory interface {
 	Read(addr uint64, b []byte) bool
 }
 
-// At returns the instruction at an address of memory, which may end behind it; nil if there is none that
-// is known.
+// At returns the instruction at an address; nil if it is not known or cannot be read. The memory may end
+// right after the instruction.
 func At(mem Memory, addr uint64) *Inst {
 	var b [MaxLen]byte
 	n := len(b)
@@ -93,20 +93,20 @@ func At(mem Memory, addr uint64) *Inst {
 	return Decode(b[:n], addr)
 }
 
-// Next returns the address behind the instruction.
+// Next returns the address after the instruction.
 func (i *Inst) Next() uint64 { return i.Addr + uint64(i.Len) }
 
 // IsCall reports whether the instruction is a call.
 func (i *Inst) IsCall() bool { return i.Op == x86asm.CALL }
 
-// Target returns where a relative jump or call leads.
+// Target returns the target of a relative jump or call; false for other instructions.
 func (i *Inst) Target() (uint64, bool) {
 	to, ok := i.Args[0].(x86asm.Rel)
 	return i.Next() + uint64(int64(to)), ok
 }
 
-// Slot returns where a jump or call through memory finds its target, if that place is relative to the
-// code: so are the stubs that a linker makes for functions of other images.
+// Slot returns the address from which a jump or call through memory loads its target, if that address is
+// relative to the instruction pointer, as in the stubs that a linker makes for functions of other images.
 func (i *Inst) Slot() (addr uint64, ok bool) {
 	m, ok := i.Args[0].(x86asm.Mem)
 	if !ok || m.Base != x86asm.RIP || m.Index != 0 {
@@ -115,8 +115,8 @@ func (i *Inst) Slot() (addr uint64, ok bool) {
 	return i.Next() + uint64(m.Disp), true
 }
 
-// Jump returns where code leads that does nothing but jump: to an address, or to what is stored in a
-// slot; else ok is false. ENDBR64 may stand before the jump.
+// Jump returns the target of code that is only a jump: the address to, or the address that is stored in a slot.
+// ok is false for other code. ENDBR64 may precede the jump.
 func Jump(mem Memory, at uint64) (to, slot uint64, ok bool) {
 	i := At(mem, at)
 	if i != nil && i.Op == x86asm.NOP {
@@ -132,7 +132,7 @@ func Jump(mem Memory, at uint64) (to, slot uint64, ok bool) {
 	return 0, slot, ok
 }
 
-// Size returns the size of an operand in bytes.
+// Size returns the size of an operand of the instruction in bytes.
 func (i *Inst) Size(arg x86asm.Arg) int {
 	if r, ok := arg.(x86asm.Reg); ok {
 		_, size, _ := General(r)
@@ -151,8 +151,8 @@ func (i *Inst) Repeats() bool {
 	return false
 }
 
-// General returns the number of the general register that a register is part of, its size in bytes,
-// and whether it is its second byte. n is -1 for other registers.
+// General returns the number of the general register that contains register r, the size of r in bytes, and
+// whether r is the second byte (AH to BH). n is -1 for other registers.
 func General(r x86asm.Reg) (n, size int, second bool) {
 	switch {
 	case r >= x86asm.AL && r <= x86asm.BL:
@@ -173,7 +173,7 @@ func General(r x86asm.Reg) (n, size int, second bool) {
 	return -1, 0, false
 }
 
-// GeneralArg is General of an operand; ok is false if it is no general register.
+// GeneralArg is General for an operand; ok is false if it is not a general register, or the second byte of one.
 func GeneralArg(arg x86asm.Arg) (n, size int, ok bool) {
 	r, isReg := arg.(x86asm.Reg)
 	if !isReg {

@@ -1,7 +1,7 @@
 // Package argument provides the arguments with which functions on a stack were called, without debug
-// information. It is pure. A value is found where a register or a slot of a frame still holds it:
-// inwards, in the called function and what that passes on, and outwards, in what the caller passed.
-// The two check each other.
+// information. It is pure. A value is found in a register or a slot of a frame that still holds it.
+// It is looked for in two directions: inwards, in the called function and the functions to which that passes
+// it on; and outwards, in the caller, which has passed it. The two results are compared.
 package argument
 
 import (
@@ -21,8 +21,8 @@ const (
 	Sure Grade = iota
 	// Memory: memory as it is now, which may have changed during the call.
 	Memory
-	// Loose: found across a call that was not proven to be of this function. It is a witness of
-	// another value, and none by itself.
+	// Loose: found across a call whose target is not proven. It can confirm a value that was found in
+	// the other direction, but is not sufficient by itself.
 	Loose
 )
 
@@ -47,9 +47,9 @@ type Finder struct {
 	process *snapshot.Process
 	thread  *snapshot.Thread
 	cache   *Cache
-	library snapshot.Image // of the function whose arguments are looked for; nil: none yet
-	regs    map[int]cfi.Registers
-	links   map[int]link
+	library snapshot.Image        // that contains the function whose arguments are looked for; nil: none yet
+	regs    map[int]cfi.Registers // by frame
+	links   map[int]link          // by frame of the caller
 }
 
 // New returns a finder for a thread.
@@ -103,7 +103,7 @@ func (c code) Function(addr uint64) (first, end uint64, ok bool) {
 	return row.First(), row.End(), true
 }
 
-// site returns what is known of the call in a frame; nil: nothing.
+// site returns the analysis of the function of frame i at the instruction that the frame is at; nil: none.
 func (f *Finder) site(i int) *dataflow.Site {
 	frame := &f.thread.Stack.Frames[i]
 	x := f.Image(i)
@@ -114,13 +114,13 @@ func (f *Finder) site(i int) *dataflow.Site {
 	key := siteKey{m.Key(), frame.PC - m.Bias, frame.Exact}
 	s, known := f.cache.sites[key]
 	if !known {
-		s, _ = dataflow.At(code{f.process, m.Bias}, key.addr, key.exact) // without it, there is no value
+		s, _ = dataflow.At(code{f.process, m.Bias}, key.addr, key.exact) // nil if there is an error
 		f.cache.sites[key] = s
 	}
 	return s
 }
 
-// register returns a general register of a frame at the call that it makes.
+// register returns general register n of frame i at its call; ok is false if it is not known.
 func (f *Finder) register(i, n int) (uint64, bool) {
 	frame := &f.thread.Stack.Frames[i]
 	if n == amd64.RSP {
@@ -168,13 +168,14 @@ type Value struct {
 type Call struct {
 	finder *Finder
 	frame  int
-	own    bool  // the frame is of the function itself, not of one that it has jumped to
-	linked bool  // what the caller passed is for this function
-	grade  Grade // of what the caller passed
+	own    bool  // the frame is that of the function, not of one to which it has jumped (tail call)
+	linked bool  // the arguments that the caller has passed are those of this function
+	grade  Grade // of the arguments that the caller has passed
 }
 
-// Call returns the call of the function in a frame. called is the frame's own function, or that by
-// whose name its caller called it: a function may have jumped on to another one.
+// Call returns the call of a function whose frame it is, or that has jumped to the function of the frame (tail
+// call). own tells whether the frame is its own; calledByName, whether its caller is known to call a symbol with
+// its name.
 func (f *Finder) Call(frame int, own, calledByName bool) *Call {
 	c := &Call{finder: f, frame: frame, own: own, linked: calledByName}
 	f.library = f.Image(frame)
@@ -214,8 +215,8 @@ func (c *Call) Argument(n, bits int) Value {
 	return v
 }
 
-// CalledName returns the symbol of the function that frame i has called, also if that has jumped on to
-// another one; "": it is not known.
+// CalledName returns the symbol of the function that frame i has called, even if that has jumped to another
+// one; "": it is not known.
 func (f *Finder) CalledName(i int) string {
 	if i >= f.Frames() || f.thread.Stack.Frames[i].Exact {
 		return ""

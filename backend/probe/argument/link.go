@@ -1,14 +1,17 @@
+// Which function a frame has called.
+
 package argument
 
 import "sdm/backend/probe/amd64"
 
-// link tells whether the function of frame i-1 is the one that frame i has called, so that registers
-// at the call are those at entry.
+// link tells whether the function of frame i-1 is the one that frame i has called. Then the registers at the
+// call are those at the entry of that function.
 type link struct {
-	proven bool
-	open   bool // what frame i calls is not known
+	proven bool // it is
+	open   bool // the target of the call is not known
 }
 
+// grade returns the best grade of a value that is found across the call.
 func (l link) grade() Grade {
 	if l.proven {
 		return Sure
@@ -18,6 +21,7 @@ func (l link) grade() Grade {
 
 func (f *Finder) isProven(i int) bool { return i < f.Frames() && f.link(i).proven }
 
+// link returns the link of caller i.
 func (f *Finder) link(i int) link {
 	if l, known := f.links[i]; known {
 		return l
@@ -25,12 +29,13 @@ func (f *Finder) link(i int) link {
 	if i < 1 || i >= f.Frames() {
 		return link{}
 	}
-	f.links[i] = link{} // while it is looked for
+	f.links[i] = link{} // for calls of link within prove
 	l := f.prove(i)
 	f.links[i] = l
 	return l
 }
 
+// prove compares the target of the call of frame i with the function of frame i-1.
 func (f *Finder) prove(i int) link {
 	caller, callee := f.site(i), f.site(i-1)
 	if caller == nil || callee == nil || caller.Target == nil {
@@ -44,11 +49,11 @@ func (f *Finder) prove(i int) link {
 	return link{proven: f.leads(to.v, entry)}
 }
 
-// mostJumps bounds a chain of functions that only jump on.
+// mostJumps bounds a chain of functions that only jump to another one.
 const mostJumps = 4
 
-// leads reports whether code at an address is another, or only jumps there: a stub of the dynamic
-// linker, or a function that calls another at its end.
+// leads reports whether the address from is the address to, or code that only jumps there, such as a stub of
+// the linker.
 func (f *Finder) leads(from, to uint64) bool {
 	for range mostJumps {
 		if from == to {
@@ -63,7 +68,7 @@ func (f *Finder) leads(from, to uint64) bool {
 	return from == to
 }
 
-// jump returns where code leads that does nothing but jump.
+// jump returns the target of code that is only a jump.
 func (f *Finder) jump(at uint64) (to uint64, ok bool) {
 	to, slot, ok := amd64.Jump(f.process.Memory(), at)
 	if ok && slot != 0 {

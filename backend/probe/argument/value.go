@@ -1,3 +1,5 @@
+// The search for a value in the frames of a stack.
+
 package argument
 
 import (
@@ -22,14 +24,15 @@ type query struct {
 	bits  int // 32: only the lower half matters
 	ways  ways
 	depth int
-	not   *dataflow.Slot // the slot that must not be believed
+	not   *dataflow.Slot // a slot that is not to be used; nil: none
 }
 
+// deeper returns the query for a value on which the present one depends.
 func (q query) deeper(bits int, w ways) query {
 	return query{bits: bits, ways: w, depth: q.depth + 1, not: q.not}
 }
 
-// cut returns the bits that matter.
+// cut returns the bits of v that matter.
 func (q query) cut(v uint64) uint64 {
 	if q.bits == 32 {
 		return uint64(uint32(v))
@@ -44,10 +47,11 @@ type found struct {
 	ok    bool
 }
 
+// sure returns a value of grade Sure.
 func (q query) sure(v uint64, ok bool) found { return found{q.cut(v), Sure, ok} }
 
-// tells reports whether a place that holds one value tells another, and what must be added to it.
-// size is that of the place in bytes.
+// tells reports whether the value v can be determined from a place that holds the value held, and the number
+// that must be added to its content. size is that of the place in bytes.
 func (q query) tells(held, v *dataflow.Value, size int64) (plus int64, ok bool) {
 	switch {
 	case held == nil:
@@ -62,7 +66,7 @@ func (q query) tells(held, v *dataflow.Value, size int64) (plus int64, ok bool) 
 	return 0, false
 }
 
-// value returns the value of an expression of frame i.
+// value returns the number that the expression v of frame i stands for.
 func (f *Finder) value(i int, v *dataflow.Value, q query) found {
 	if v == nil || q.depth > mostDepth {
 		return found{}
@@ -122,7 +126,7 @@ func (f *Finder) inSlots(i int, site *dataflow.Site, v *dataflow.Value, q query)
 	return best
 }
 
-// slotAddr returns the address of a slot. What is below the stack pointer belongs to callees.
+// slotAddr returns the address of a slot. Slots below the stack pointer are not valid: callees overwrite them.
 func (f *Finder) slotAddr(i int, site *dataflow.Site, slot dataflow.Slot) (uint64, bool) {
 	frame := &f.thread.Stack.Frames[i]
 	addr := frame.CFA + uint64(slot.Offset)
@@ -137,7 +141,7 @@ func (f *Finder) slotAddr(i int, site *dataflow.Site, slot dataflow.Slot) (uint6
 	return addr, frame.CFA != 0 && (addr >= frame.SP || frame.Exact && addr+redZone >= frame.SP)
 }
 
-// slotGrade returns how far a slot can be relied on; ok is false if it has other contents by now.
+// slotGrade returns the grade of the content of a slot; ok is false if the slot has been overwritten.
 func (f *Finder) slotGrade(i int, site *dataflow.Site, slot dataflow.Slot, size int64, addr uint64) (g Grade, ok bool) {
 	frame := &f.thread.Stack.Frames[i]
 	if site.Escaped(slot, size) {
@@ -158,13 +162,13 @@ func (f *Finder) slotGrade(i int, site *dataflow.Site, slot dataflow.Slot, size 
 	return g, true
 }
 
-// inLibrary reports whether a frame is of the library whose function is asked for.
+// inLibrary reports whether a frame is of the library of the function whose arguments are looked for.
 func (f *Finder) inLibrary(i int) bool {
 	x := f.Image(i)
 	return x != nil && x == f.library && x != f.program()
 }
 
-// program returns the image of the program: that of the outermost frame, as it is first in memory.
+// program returns the image of the program, which has the lowest address.
 func (f *Finder) program() any {
 	if len(f.process.Images) == 0 {
 		return nil
@@ -172,6 +176,7 @@ func (f *Finder) program() any {
 	return f.process.Images[0]
 }
 
+// answer is a result that may be uncertain.
 type answer uint8
 
 const (
@@ -183,13 +188,13 @@ const (
 // mostPassed bounds the arguments on the stack, in bytes.
 const mostPassed = 128
 
-// calleeWrote tells whether the function that frame i has called may have written to a place in that
-// frame where its own arguments are: they are its own to write.
+// calleeWrote tells whether the function that frame i has called has written to a place of that frame. It may
+// write to its arguments, which begin at the stack pointer; offset is relative to that, in bytes.
 func (f *Finder) calleeWrote(i int, offset, size int64) answer {
 	if offset < 0 || offset >= mostPassed {
 		return no
 	}
-	if l := f.link(i); !l.proven { // who was called first may have written there before it jumped on
+	if l := f.link(i); !l.proven { // a function that was called before, and has jumped to this one, may have written there
 		return perhaps
 	}
 	callee := f.site(i - 1)
@@ -243,7 +248,7 @@ func (f *Finder) computed(i int, site *dataflow.Site, v *dataflow.Value, q query
 	return found{}, false
 }
 
-// loaded returns what memory holds now.
+// loaded returns a value that was read from memory, as the memory is now.
 func (f *Finder) loaded(i int, v *dataflow.Value, q query) found {
 	at := f.value(i, v.A, q.deeper(64, q.ways))
 	if !at.ok {
@@ -257,7 +262,7 @@ func (f *Finder) loaded(i int, v *dataflow.Value, q query) found {
 	return found{q.cut(bits), grade, ok}
 }
 
-// onStack returns an argument of frame i that its caller has put on the stack.
+// onStack returns an argument of frame i that its caller has passed on the stack.
 func (f *Finder) onStack(i int, site *dataflow.Site, v *dataflow.Value, q query) found {
 	for slot, stored := range site.Before.Slots {
 		if slot.Base == nil && slot.Offset < v.N+8 && slot.Offset+stored.Size > v.N && stored.Value != v {
@@ -273,7 +278,7 @@ func (f *Finder) onStack(i int, site *dataflow.Site, v *dataflow.Value, q query)
 	return found{q.cut(bits), grade, ok && frame.CFA != 0}
 }
 
-// inside looks for a value that frame i has passed on, in the function that it has called.
+// inside looks for a value that frame i has passed as an argument, in the function that it has called.
 func (f *Finder) inside(i int, site *dataflow.Site, v *dataflow.Value, q query) found {
 	frame := &f.thread.Stack.Frames[i]
 	if q.ways&inwards == 0 || i == 0 || frame.Exact || f.thread.Stack.Frames[i-1].Signal {

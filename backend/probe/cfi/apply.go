@@ -7,10 +7,10 @@ import (
 	"errors"
 )
 
-// ErrEnd says that a frame has no caller.
+// ErrEnd is the error for a frame that has no caller.
 var ErrEnd = errors.New("the outermost frame")
 
-// errMemory and errRule say why a caller is not known.
+// errMemory and errRule are errors for a caller that cannot be determined.
 var (
 	errMemory = errors.New("stack cannot be read")
 	errRule   = errors.New("frame address unknown")
@@ -43,6 +43,7 @@ func (r *Row) Caller(regs *Registers, mem Memory, sp, pc uint64) (caller Registe
 	return caller, cfa, nil
 }
 
+// frameAddress returns the canonical frame address; false if it is not known.
 func (r *Row) frameAddress(regs *Registers, mem Memory) (uint64, bool) {
 	if r.cfa.kind == isExpression {
 		return evaluate(r.cfa.expr, regs, mem)
@@ -51,7 +52,7 @@ func (r *Row) frameAddress(regs *Registers, mem Memory) (uint64, bool) {
 	return base + uint64(r.cfa.offset), ok && r.cfa.kind == isOffset
 }
 
-// recover sets register n of the caller by its rule. One that cannot be found is unknown.
+// recover sets register n of the caller by its rule. If its value cannot be found, it becomes unknown.
 func (r *Row) recover(n uint64, regs, caller *Registers, mem Memory, cfa uint64) {
 	how := &r.regs[n]
 	if how.kind == unset || how.kind == same && n != r.ra {
@@ -64,6 +65,7 @@ func (r *Row) recover(n uint64, regs, caller *Registers, mem Memory, cfa uint64)
 	}
 }
 
+// value returns the value of register n of the caller.
 func (h *rule) value(regs *Registers, mem Memory, cfa, n uint64) (v uint64, ok bool) {
 	switch h.kind {
 	case same:
@@ -84,6 +86,7 @@ func (h *rule) value(regs *Registers, mem Memory, cfa, n uint64) (v uint64, ok b
 	return 0, false
 }
 
+// load reads 8 bytes.
 func load(mem Memory, at uint64) (uint64, bool) {
 	var b [8]byte
 	ok := mem.Read(at, b[:])

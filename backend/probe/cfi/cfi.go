@@ -45,24 +45,24 @@ func (r *Registers) Forget(n uint64) {
 	}
 }
 
-// ErrNone says that a table has no entry for an address.
+// ErrNone is the error for an address for which a table has no entry.
 var ErrNone = errors.New("no unwind tables")
 
-// errDamaged says that an entry cannot be decoded.
+// errDamaged is the error for an entry that cannot be decoded.
 var errDamaged = errors.New("damaged unwind tables")
 
 // ruleKind says how a register of the caller is found.
 type ruleKind uint8
 
 const (
-	unset ruleKind = iota // the register has not changed
-	undefined
-	same
-	atOffset     // stored at CFA + offset
-	isOffset     // CFA + offset itself
-	inRegister   // in the register whose number is the offset
-	atExpression // stored at the result
-	isExpression // the result itself
+	unset        ruleKind = iota // no rule: the register is taken to be unchanged
+	undefined                    // the value is lost
+	same                         // the register is unchanged
+	atOffset                     // stored at CFA + offset
+	isOffset                     // CFA + offset itself
+	inRegister                   // in the register whose number is the offset
+	atExpression                 // stored at the address that the expression yields
+	isExpression                 // the result of the expression itself
 )
 
 // rule is how one register is found.
@@ -83,17 +83,17 @@ type rules struct {
 // Row is what the table says about one address. It is immutable.
 type Row struct {
 	rules
-	first  uint64
-	size   uint64
-	ra     uint64
+	first  uint64 // address of the entry
+	size   uint64 // bytes of code of the entry
+	ra     uint64 // register of the return address
 	signal bool
 	signed bool
 }
 
-// First returns the address at which the entry begins: mostly that of the function.
+// First returns the first address of the entry, which mostly is that of the function.
 func (r *Row) First() uint64 { return r.first }
 
-// End returns the address behind the entry.
+// End returns the first address after the entry.
 func (r *Row) End() uint64 { return r.first + r.size }
 
 // Signal reports whether the frame was made by the delivery of a signal.

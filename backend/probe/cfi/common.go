@@ -4,17 +4,18 @@ package cfi
 
 import "bytes"
 
-// common is what several entries share: a CIE.
+// common is a common information entry (CIE), which several entries share.
 type common struct {
 	codeFactor uint64
 	dataFactor int64
 	ra         uint64 // register of the return address
-	encoding   byte   // of the addresses of code
+	encoding   byte   // of code addresses in entries
 	augmented  bool   // entries have augmentation data
 	signal     bool
 	initial    []byte // instructions
 }
 
+// common reads the common information entry at an address.
 func (t *Table) common(at uint64) (*common, error) {
 	r, _, err := t.entry(at)
 	if err != nil {
@@ -26,6 +27,7 @@ func (t *Table) common(at uint64) (*common, error) {
 	return parseCommon(r)
 }
 
+// parseCommon decodes a common information entry; r is after its CIE_id.
 func parseCommon(r *reader) (*common, error) {
 	version := r.u8()
 	if version != 1 && version != 3 && version != 4 {
@@ -54,8 +56,8 @@ func parseCommon(r *reader) (*common, error) {
 	return c, nil
 }
 
-// augment reads the augmentation data. Data of letters that are not known ends the reading: its
-// length is known.
+// augment reads the augmentation data of the augmentation string letters. Its length is known, so that data
+// of unknown letters at its end is skipped.
 func (c *common) augment(r *reader, letters []byte) {
 	if len(letters) == 0 {
 		return

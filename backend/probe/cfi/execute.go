@@ -5,14 +5,14 @@ package cfi
 // mostRemembered bounds DW_CFA_remember_state.
 const mostRemembered = 32
 
-// execution carries out instructions.
+// execution is the state of the execution of instructions.
 type execution struct {
 	*common
-	rules
+	rules            // at address at
 	start      rules // after the initial instructions
 	remembered []rules
-	at, until  uint64
-	limited    bool // until applies
+	at, until  uint64 // present address, and the one whose row is wanted
+	limited    bool   // execution ends after until; false for the initial instructions
 	signed     bool
 }
 
@@ -29,7 +29,7 @@ func (c *common) execute(r *reader, first, pc uint64) (*Row, error) {
 	return &Row{rules: x.rules, first: first, ra: c.ra, signal: c.signal, signed: x.signed}, nil
 }
 
-// run executes instructions up to the one that is for addresses after until.
+// run executes instructions until the next one is for addresses after until.
 func (x *execution) run(r *reader) {
 	for r.more() && !x.step(r) {
 	}
@@ -52,6 +52,7 @@ func (x *execution) step(r *reader) (done bool) {
 	return false
 }
 
+// extended executes an instruction whose opcode has all 8 bits.
 func (x *execution) extended(r *reader, op byte) (done bool) {
 	switch op {
 	case 0x00: // nop
@@ -78,6 +79,7 @@ func (x *execution) extended(r *reader, op byte) (done bool) {
 
 func (x *execution) advance(n uint64) bool { return x.moveTo(x.at + n*x.codeFactor) }
 
+// moveTo sets the present address; it returns true, and does nothing, if that is after until.
 func (x *execution) moveTo(at uint64) bool {
 	if x.limited && at > x.until {
 		return true
@@ -86,6 +88,7 @@ func (x *execution) moveTo(at uint64) bool {
 	return false
 }
 
+// recall executes DW_CFA_restore_state.
 func (x *execution) recall(r *reader) {
 	n := len(x.remembered) - 1
 	if n < 0 {
@@ -138,13 +141,13 @@ func (x *execution) register(r *reader, op byte) {
 		x.set(n, rule{kind: atOffset, offset: x.scaled(r)})
 	case 0x06: // restore_extended
 		x.restore(n)
-	case 0x07:
+	case 0x07: // undefined
 		x.set(n, rule{kind: undefined})
-	case 0x08:
+	case 0x08: // same_value
 		x.set(n, rule{kind: same})
-	case 0x09:
+	case 0x09: // register
 		x.set(n, rule{kind: inRegister, offset: int64(r.uleb())})
-	case 0x10:
+	case 0x10: // expression
 		x.set(n, rule{kind: atExpression, expr: r.block()})
 	case 0x11: // offset_extended_sf
 		x.set(n, rule{kind: atOffset, offset: x.scaledSigned(r)})
@@ -152,7 +155,7 @@ func (x *execution) register(r *reader, op byte) {
 		x.set(n, rule{kind: isOffset, offset: x.scaled(r)})
 	case 0x15: // val_offset_sf
 		x.set(n, rule{kind: isOffset, offset: x.scaledSigned(r)})
-	case 0x16:
+	case 0x16: // val_expression
 		x.set(n, rule{kind: isExpression, expr: r.block()})
 	case 0x2f: // GNU_negative_offset_extended
 		x.set(n, rule{kind: atOffset, offset: -x.scaled(r)})

@@ -9,7 +9,7 @@ const (
 	mostStack = 64
 )
 
-// machine evaluates an expression.
+// machine is a stack machine that evaluates an expression.
 type machine struct {
 	reader
 	stack []uint64
@@ -56,9 +56,9 @@ func (m *machine) pick(depth int) {
 func (m *machine) step() {
 	op := m.u8()
 	switch {
-	case op >= 0x30 && op <= 0x4f: // lit0…lit31
+	case op >= 0x30 && op <= 0x4f: // lit0 to lit31
 		m.push(uint64(op - 0x30))
-	case op >= 0x70 && op <= 0x8f: // breg0…breg31
+	case op >= 0x70 && op <= 0x8f: // breg0 to breg31
 		m.register(uint64(op - 0x70))
 	case op >= 0x08 && op <= 0x11 || op == 0x03:
 		m.constant(op)
@@ -79,16 +79,16 @@ func (m *machine) register(n uint64) {
 	m.push(v + uint64(m.sleb()))
 }
 
-// constant pushes the operand of an operation: const1u … consts, addr.
+// constant pushes the operand of an operation: addr, or const1u to consts.
 func (m *machine) constant(op byte) {
 	switch op {
-	case 0x03:
+	case 0x03: // addr
 		m.push(m.unsigned(8))
-	case 0x10:
+	case 0x10: // constu
 		m.push(m.uleb())
-	case 0x11:
+	case 0x11: // consts
 		m.push(uint64(m.sleb()))
-	default:
+	default: // const1u, const1s, const2u and so on to const8s
 		size := uint64(1) << ((op - 0x08) / 2)
 		if op&1 == 0 {
 			m.push(m.unsigned(size))
@@ -110,7 +110,7 @@ func (m *machine) other(op byte) {
 		m.pop()
 	case 0x14: // over
 		m.pick(1)
-	case 0x15:
+	case 0x15: // pick
 		m.pick(int(m.u8()))
 	case 0x16: // swap
 		b, a := m.pop(), m.pop()

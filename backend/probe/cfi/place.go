@@ -1,4 +1,4 @@
-// Rows that are not from tables.
+// Rows that are not read from tables.
 
 package cfi
 
@@ -11,15 +11,17 @@ type Place struct {
 	Add      int64 // bytes, added to a stored value
 }
 
-// CFA stands for the canonical frame address in a Place. Lost is one that says that a value is in no place.
+// CFA is the Register of a Place relative to the canonical frame address. Lost is the Register of a value that
+// is not stored anywhere.
 const (
 	CFA  = MaxRegisters
 	Lost = MaxRegisters + 1
 )
 
 // NewRow returns a row for addresses from first to before end: the canonical frame address is frame, and
-// the caller's registers are in saved. Others have not changed. The number of the return address is ra,
-// and it is stored below the canonical frame address, as by a call instruction of x86-64.
+// the caller's registers are in saved, by DWARF number. Other registers have not changed. ra is the DWARF
+// number of the return address, which is stored just below the canonical frame address, as by a call
+// instruction of x86-64.
 func NewRow(first, end uint64, frame Place, saved map[uint64]Place, ra uint64) *Row {
 	r := &Row{first: first, size: end - first, ra: ra}
 	if frame.Stored {
@@ -48,8 +50,8 @@ func (p Place) rule() rule {
 	return rule{kind: isExpression, expr: p.expression()}
 }
 
-// expression returns the DWARF expression of the value in a place; its register is one of the 32 that have
-// an operation of their own.
+// expression returns the DWARF expression of the value in a place; its register must be one of the 32 that
+// have an operation DW_OP_breg of their own.
 func (p Place) expression() []byte {
 	e := appendSigned([]byte{0x70 + byte(p.Register)}, p.Offset) // breg
 	if p.Stored {

@@ -66,7 +66,7 @@ func (r *reader) sleb() int64 {
 	return int64(v)
 }
 
-// block reads a length and as many bytes.
+// block reads a length, and that number of bytes.
 func (r *reader) block() []byte { return r.take(r.uleb()) }
 
 // Encodings of pointers (Linux Standard Base, DWARF Exception Header Encoding).
@@ -76,7 +76,7 @@ const (
 	relativeData = 0x30
 )
 
-// pointer reads an encoded pointer; data is the address that relativeData is relative to.
+// pointer reads an encoded pointer; data is the base of pointers with relativeData.
 func (r *reader) pointer(encoding byte, data uint64) uint64 {
 	at := r.at + uint64(r.pos)
 	v := r.value(encoding)
@@ -92,6 +92,7 @@ func (r *reader) pointer(encoding byte, data uint64) uint64 {
 	return v
 }
 
+// value reads a number in the format of the lower 4 bits of an encoding.
 func (r *reader) value(encoding byte) uint64 {
 	switch encoding & 0x0f {
 	case 0x00, 0x04, 0x0c:

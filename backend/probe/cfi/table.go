@@ -15,20 +15,20 @@ const (
 	mostEntries = 1 << 18 // entries that are walked if there is no index
 )
 
-// Table is the call frame information of one image. The addresses of the tables and of Find are
-// those that Memory has. One goroutine uses it at a time.
+// Table is the call frame information of one image. Addresses in the tables, and those that Find takes, are
+// addresses of its Memory. One goroutine uses it at a time.
 type Table struct {
-	rows    map[uint64]*Row // that were found, by address
+	rows    map[uint64]*Row // results of Find, by address
 	mem     Memory
 	header  uint64  // address of .eh_frame_hdr
 	entries uint64  // address of .eh_frame
 	index   uint64  // address of the index
 	count   int     // of its entries; 0: there is none
 	debug   bool    // it is a .debug_frame (DWARF 5, section 6.4.1), by offsets in it
-	starts  []start // where there is no index
+	starts  []start // ascending by code; used if there is no index
 }
 
-// start is where an entry and its code begin.
+// start has the addresses of an entry and of the code that it describes.
 type start struct{ code, entry uint64 }
 
 // NewTable returns the table whose .eh_frame_hdr (program header PT_GNU_EH_FRAME) is at an address.
@@ -56,7 +56,7 @@ func NewTable(mem Memory, header uint64) (*Table, error) {
 	return t, nil
 }
 
-// Walked returns the table of an .eh_frame without an index, which is read as a whole.
+// Walked returns the table of the .eh_frame at an address that has no index. It reads all entries.
 func Walked(mem Memory, entries uint64) *Table {
 	t := &Table{mem: mem, entries: entries}
 	t.readStarts()
@@ -70,7 +70,7 @@ func Debug(section []byte) *Table {
 	return t
 }
 
-// contents is Memory by the offset in bytes.
+// contents implements Memory; addresses are offsets.
 type contents []byte
 
 func (c contents) Read(addr uint64, b []byte) bool {
@@ -81,7 +81,7 @@ func (c contents) Read(addr uint64, b []byte) bool {
 	return true
 }
 
-// mostRows bounds the rows that are kept, of 1.5 KB each: threads wait in few places.
+// mostRows bounds the rows that are kept, of 1.5 KB each. Few are needed, since threads wait in few places.
 const mostRows = 1024
 
 // Find returns the row for an address; ErrNone if there is none.
@@ -100,6 +100,7 @@ func (t *Table) Find(pc uint64) (*Row, error) {
 	return row, nil
 }
 
+// find is Find without the kept rows.
 func (t *Table) find(pc uint64) (*Row, error) {
 	if t.count == 0 {
 		i := sort.Search(len(t.starts), func(i int) bool { return t.starts[i].code > pc })
@@ -115,8 +116,9 @@ func (t *Table) find(pc uint64) (*Row, error) {
 	return t.row(t.header+t.relative(i-1, 4), pc)
 }
 
-// relative returns a number of entry i of the index: 0 the address of the code, 4 that of the
-// entry, both relative to the header. What cannot be read is beyond every address.
+// relative returns a field of entry i of the index: the address of the code if at is 0, that of the table
+// entry if at is 4, both relative to the header. If it cannot be read, the result is greater than all
+// addresses.
 func (t *Table) relative(i int, at uint64) uint64 {
 	var b [4]byte
 	if !t.mem.Read(t.index+8*uint64(i)+at, b[:]) {
@@ -125,7 +127,8 @@ func (t *Table) relative(i int, at uint64) uint64 {
 	return uint64(int64(int32(binary.LittleEndian.Uint32(b[:]))))
 }
 
-// readStarts looks at each entry. Entries of one common information entry follow one another.
+// readStarts sets starts by reading all entries. The common information entry is read again only if it differs
+// from that of the entry before.
 func (t *Table) readStarts() {
 	var last uint64
 	var c *common
@@ -150,7 +153,8 @@ func (t *Table) readStarts() {
 	slices.SortStableFunc(t.starts, func(a, b start) int { return cmp.Compare(a.code, b.code) })
 }
 
-// commonOf reads which common information entry an entry has; ok is false if it is one itself.
+// commonOf returns the address of the common information entry of an entry; ok is false if the entry is one
+// itself.
 func (t *Table) commonOf(r *reader) (at uint64, ok bool) {
 	id := r.unsigned(4)
 	if t.debug {
@@ -162,14 +166,15 @@ func (t *Table) commonOf(r *reader) (at uint64, ok bool) {
 // idCommon marks a common information entry in a .debug_frame.
 const idCommon = 1<<32 - 1
 
-// entry returns a reader of the entry at an address, behind its length, and the address of the next.
+// entry returns a reader of the entry at an address, positioned after its length, and the address of the next
+// entry.
 func (t *Table) entry(at uint64) (r *reader, next uint64, err error) {
 	var head [4]byte
 	if !t.mem.Read(at, head[:]) {
 		return nil, 0, errDamaged
 	}
 	n := binary.LittleEndian.Uint32(head[:])
-	if n < 4 || n > mostEntry { // 0 is the end; the 64-bit format occurs in no image
+	if n < 4 || n > mostEntry { // 0 ends the table; the 64-bit format is not used in practice
 		return nil, 0, errDamaged
 	}
 	b := make([]byte, n)

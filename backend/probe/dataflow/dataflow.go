@@ -1,7 +1,9 @@
-// Package dataflow provides where a function of x86-64 keeps its values at one of its calls: its
-// registers and its slots on the stack, in terms of what it was entered with. It is pure: the
-// instructions of the function are executed with symbols in place of numbers, on all ways from its
-// entry to the call. The result depends on the code alone, so that all processes share it.
+// Package dataflow provides the contents of registers and stack slots of a function of x86-64 at one of its
+// instructions, as expressions of the values at its entry. It is pure. The instructions are executed with
+// symbolic values (Value) on all paths from the entry. A result depends on the code only, so that all
+// processes share it.
+//
+// A path is called a way here. A value that differs between ways that meet becomes an unknown value.
 package dataflow
 
 import (
@@ -54,7 +56,8 @@ func (s *Site) Argument(n int) *Value {
 	return s.values.known(Value{Kind: Argument, N: int64(8 * (n - len(amd64.Arguments)))})
 }
 
-// known returns the pointer of a value. A value that the analysis has not met is in no place.
+// known returns the pointer of a value in the pool. If the pool does not have it, no register or slot holds it,
+// and known returns a new pointer.
 func (p pool) known(v Value) *Value {
 	if known := p[v]; known != nil {
 		return known
@@ -62,11 +65,12 @@ func (p pool) known(v Value) *Value {
 	return &v
 }
 
-// Escaped reports whether the address of a slot, or of one below it, was taken, so that others can
-// have written it.
+// Escaped reports whether the address of a slot, or of one below it, was taken, so that other functions may
+// have written to it.
 func (s *Site) Escaped(slot Slot, size int64) bool { return s.escaped.has(slot, size) }
 
-// Passed returns what the function has put where its callee finds argument n (from 0).
+// Passed returns the value of argument n (from 0) that the function passes to its callee; nil: not known. With
+// onStack, the argument is in a slot.
 func (s *Site) Passed(n int) (v *Value, slot Slot, onStack bool) {
 	if n < len(amd64.Arguments) {
 		return s.Before.Registers[amd64.Arguments[n]], Slot{}, false
@@ -87,21 +91,21 @@ type analysis struct {
 	extents     []extent
 	code        map[uint64]*amd64.Inst
 	blocks      map[uint64]*block
-	jumps       map[uint64][]uint64 // targets of jumps through tables; none: not understood
-	leaves      map[uint64]bool     // indirect jumps that leave the function, as calls at its end
+	jumps       map[uint64][]uint64 // targets of indirect jumps, by address; none: not understood
+	leaves      map[uint64]bool     // indirect jumps that leave the function (tail calls)
 	escaped     escapes
-	left        *int // instructions that may be executed
+	left        *int // instructions that may still be executed
 	partial     bool // ways that are not understood are left out
 	unknownCode bool // there was an instruction that is not known
 
 	// Of one round.
-	in    map[uint64]*State
-	joins map[place]bool
-	again bool // something was found that changes what was computed before
+	in    map[uint64]*State // at the beginning of each block that is reached
+	joins map[place]bool    // where different values have met
+	again bool              // something was found that makes the results of this round invalid
 }
 
 const (
-	// mostRounds bounds the repetitions: each finds an address that is taken, or a jump table.
+	// mostRounds bounds the rounds. Each but the last finds an address that is taken, or a jump table.
 	mostRounds = 12
 	// mostSteps bounds the instructions that At executes, in all rounds.
 	mostSteps = 2_000_000
@@ -123,10 +127,10 @@ func At(image Image, addr uint64, exact bool) (*Site, error) {
 }
 
 // Each calls visit for each instruction of the function around addr that can be reached from its entry,
-// in no order, with the state before it, which visit must not keep. A way that is not understood ends
-// where that begins, so that a state may miss what comes on it from there. It executes as many instructions
-// as there are in left, and takes them out; kernels of linear algebra need up to 31,000. whole: all ways were
-// understood.
+// in no order, with the state before it, which visit must not keep. A way ends at an instruction or jump that
+// is not understood, so that states after it may lack values of that way. Each executes at most *left
+// instructions, and subtracts their number from *left; kernels of linear algebra need up to 31,000. whole is
+// true if all ways were understood.
 func Each(image Image, addr uint64, left *int, visit func(i *amd64.Inst, before *State)) (whole bool, err error) {
 	a, err := analyse(image, addr, true, left)
 	if err != nil {
@@ -170,7 +174,7 @@ func analyse(image Image, addr uint64, partial bool, left *int) (*analysis, erro
 	return nil, ErrTooLong
 }
 
-// understood returns an error if a jump is not understood: ways would be missing.
+// understood returns an error if there is an indirect jump whose targets are not known.
 func (a *analysis) understood() error {
 	for at, to := range a.jumps {
 		if len(to) == 0 && !a.leaves[at] {
@@ -188,7 +192,7 @@ func (a *analysis) round() (done bool, err error) {
 	a.in = map[uint64]*State{a.first: a.entryState()}
 	waiting := map[uint64]bool{a.first: true}
 	for len(waiting) > 0 {
-		next := ^uint64(0) // the lowest address first: near to the order of execution
+		next := ^uint64(0) // the lowest address first, which is close to the order of execution
 		for at := range waiting {
 			next = min(next, at)
 		}
@@ -211,14 +215,14 @@ func (a *analysis) round() (done bool, err error) {
 	return !a.again, nil
 }
 
-// follow looks where an indirect jump leads.
+// follow determines the targets of an indirect jump.
 func (a *analysis) follow(s *State, i *amd64.Inst) {
 	if _, direct := i.Target(); i.Op != x86asm.JMP || direct || len(a.jumps[i.Addr]) > 0 {
 		return
 	}
 	m, _ := i.Args[0].(x86asm.Mem)
 	slot, ok := SlotOf(s.Registers[amd64.RSP])
-	a.leaves[i.Addr] = ok && slot == (Slot{nil, -8}) && m.Index == 0 // a call at the end of the function
+	a.leaves[i.Addr] = ok && slot == (Slot{nil, -8}) && m.Index == 0 // a tail call
 	if to := a.table(s, i); len(to) > 0 {
 		a.jumps[i.Addr] = to
 		a.again = true
@@ -227,7 +231,7 @@ func (a *analysis) follow(s *State, i *amd64.Inst) {
 	}
 }
 
-// site returns the state before an instruction, when all is known.
+// site returns the result for an instruction after the last round.
 func (a *analysis) site(addr uint64, exact bool) (*Site, error) {
 	for first, b := range a.blocks {
 		for n, i := range b.code {
@@ -251,7 +255,7 @@ func (a *analysis) site(addr uint64, exact bool) (*Site, error) {
 	return nil, ErrNotThere
 }
 
-// called returns what a call calls; nil: not known.
+// called returns the address that an instruction calls; nil: not known.
 func (a *analysis) called(s *State, i *amd64.Inst) *Value {
 	if to, ok := i.Target(); ok {
 		return a.address(to)

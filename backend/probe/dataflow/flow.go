@@ -1,3 +1,5 @@
+// Blocks of a function, and jumps through tables.
+
 package dataflow
 
 import (
@@ -9,15 +11,16 @@ import (
 const (
 	// mostInstructions bounds a function. Those of MPI libraries have up to some thousands.
 	mostInstructions = 60_000
-	// decodings cost as much as the execution of one instruction.
+	// decodings is the number of instructions whose decoding takes as long as the execution of one.
 	decodings = 8
-	// mostCold bounds a part of a function that lies elsewhere, in bytes.
+	// mostCold bounds a part of a function that the compiler has moved away, in bytes.
 	mostCold = 64 << 10
 )
 
 // extent is a range of addresses of the function.
 type extent struct{ first, end uint64 }
 
+// inside reports whether an address is in the function.
 func (a *analysis) inside(addr uint64) bool {
 	for _, e := range a.extents {
 		if addr >= e.first && addr < e.end {
@@ -37,8 +40,8 @@ func (a *analysis) at(addr uint64) *amd64.Inst {
 	return i
 }
 
-// cold reports whether an address is in a part of the function that lies elsewhere and jumps back,
-// and adds that part.
+// cold reports whether an address is in a part of the function that the compiler has moved away and that jumps
+// back, and adds that part to the extents.
 func (a *analysis) cold(addr uint64) bool {
 	first, end, ok := a.image.Function(addr)
 	if !ok || end-first > mostCold {
@@ -59,7 +62,8 @@ func (a *analysis) cold(addr uint64) bool {
 	return false
 }
 
-// ends reports whether an instruction ends a block, and where the function goes on behind it.
+// ends reports whether an instruction ends a block, and returns the addresses within the function that follow
+// it.
 func (a *analysis) ends(i *amd64.Inst) (to []uint64, ends bool) {
 	within := func(addr uint64) {
 		if a.inside(addr) || a.cold(addr) {
@@ -89,25 +93,25 @@ func (a *analysis) ends(i *amd64.Inst) (to []uint64, ends bool) {
 // block is a sequence of instructions that is entered at its first only.
 type block struct {
 	code []*amd64.Inst
-	to   []uint64 // where it goes on
+	to   []uint64 // first addresses of the blocks that follow
 }
 
-// flow finds all blocks of the function from its entry on. Where an instruction is not known, a way
-// would be missing; behind a call that does not return, anything may stand.
+// flow finds all blocks of the function that can be reached from its entry. An unknown instruction is an error,
+// since ways would be missing, except directly after a call: that may be one that does not return.
 func (a *analysis) flow() error {
 	leaders, seen := map[uint64]bool{a.first: true}, map[uint64]bool{}
 	ends := map[uint64][]uint64{}
 	for work := []uint64{a.first}; len(work) > 0; {
 		at := work[len(work)-1]
 		work = work[:len(work)-1]
-		behindCall := false
+		afterCall := false
 	ways:
 		for !seen[at] && a.inside(at) {
 			seen[at] = true
 			i := a.at(at)
 			switch {
-			case i == nil && (behindCall || a.partial):
-				a.unknownCode = a.unknownCode || !behindCall
+			case i == nil && (afterCall || a.partial):
+				a.unknownCode = a.unknownCode || !afterCall
 				break ways
 			case i == nil:
 				return ErrUnknown
@@ -123,7 +127,7 @@ func (a *analysis) flow() error {
 				work = append(work, to...)
 				break
 			}
-			at, behindCall = i.Next(), i.Op == x86asm.CALL
+			at, afterCall = i.Next(), i.Op == x86asm.CALL
 		}
 	}
 	*a.left -= len(seen) / decodings
@@ -134,6 +138,7 @@ func (a *analysis) flow() error {
 	return nil
 }
 
+// blockFrom returns the block that begins at an address.
 func (a *analysis) blockFrom(first uint64, leaders, seen map[uint64]bool, ends map[uint64][]uint64) *block {
 	b := &block{}
 	for at := first; seen[at] && a.code[at] != nil; {
@@ -151,7 +156,7 @@ func (a *analysis) blockFrom(first uint64, leaders, seen map[uint64]bool, ends m
 	return b
 }
 
-// table returns where a jump through a table of offsets or addresses leads; nil: it is none.
+// table returns the targets of a jump through a table of offsets or addresses; nil: it is no such jump.
 func (a *analysis) table(s *State, i *amd64.Inst) []uint64 {
 	base, from, size := a.tableOf(s, i)
 	for base != nil && base.Kind == Sum && base.B != nil {
@@ -174,8 +179,8 @@ func (a *analysis) table(s *State, i *amd64.Inst) []uint64 {
 	return a.targets(base, from, size)
 }
 
-// tableOf returns the address of an element of a jump table, what its elements are relative to (of
-// those with 4 bytes), and their size.
+// tableOf returns the address of an element of a jump table, the address to which its elements are relative
+// (for elements of 4 bytes), and their size.
 func (a *analysis) tableOf(s *State, i *amd64.Inst) (element, from *Value, size uint64) {
 	m, ok := i.Args[0].(x86asm.Mem)
 	if ok {

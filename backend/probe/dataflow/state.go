@@ -1,3 +1,5 @@
+// Registers and stack slots before an instruction.
+
 package dataflow
 
 import (
@@ -6,8 +8,8 @@ import (
 	"sdm/backend/probe/amd64"
 )
 
-// Slot is a place on the stack: an offset from the canonical frame address, or from what the stack
-// pointer was aligned to.
+// Slot is a place on the stack: an offset from the canonical frame address, or from the value that the stack
+// pointer had after it was aligned.
 type Slot struct {
 	Base   *Value // nil: the canonical frame address
 	Offset int64  // bytes
@@ -32,7 +34,7 @@ func (s *State) clone() *State {
 	return &c
 }
 
-// entry returns the state in which a function is entered.
+// entryState returns the state at the entry of a function.
 func (a *analysis) entryState() *State {
 	s := &State{Slots: map[Slot]Stored{}}
 	for n := range s.Registers {
@@ -57,14 +59,15 @@ func SlotOf(addr *Value) (s Slot, ok bool) {
 	return s, false
 }
 
-// fresh returns the unknown value that an instruction makes. What still holds the one that it made
-// before, in a loop, is renamed.
+// fresh returns the unknown value that an instruction writes to a place. In a loop the instruction has written
+// an equal value before; where that is still held, it is renamed.
 func (a *analysis) fresh(s *State, at uint64, place int) *Value {
 	v := a.unknown(origin{written, at, uint64(place)}, nil, 0)
 	a.rename(s, v)
 	return v
 }
 
+// rename replaces values that are computed from v by values that differ from v.
 func (a *analysis) rename(s *State, v *Value) {
 	for n, old := range s.Registers {
 		if old.mentions(v) {
@@ -84,7 +87,7 @@ func (a *analysis) rename(s *State, v *Value) {
 	}
 }
 
-// inSlot is the place of origins in slots.
+// inSlot is the place of origins in slots: numbers below it are registers.
 const inSlot = amd64.Registers
 
 // load returns what an instruction reads from memory; addr is nil if the address is not known.
@@ -110,18 +113,18 @@ func (a *analysis) load(s *State, at uint64, addr *Value, size int64) *Value {
 		}
 		return a.fresh(s, at, inSlot+2)
 	}
-	// An argument on the stack is as it was if its address was not given away.
+	// An argument on the stack is unchanged if its address was not taken.
 	if slot.Base == nil && slot.Offset >= 0 && !s.overlaps(slot, size) && !a.escaped.has(slot, size) {
 		return half(a.argument(slot.Offset))
 	}
 	v := a.fresh(s, at, inSlot+3)
-	if !s.overlaps(slot, size) { // it holds something: name it
+	if !s.overlaps(slot, size) { // from now on, reads of the slot yield the same value
 		s.Slots[slot] = Stored{v, size}
 	}
 	return half(v)
 }
 
-// overlaps reports whether another slot has a part of these bytes.
+// overlaps reports whether a known slot has some of these bytes.
 func (s *State) overlaps(slot Slot, size int64) bool {
 	for other, v := range s.Slots {
 		if other.Base == slot.Base && other.Offset < slot.Offset+size && other.Offset+v.Size > slot.Offset {
@@ -144,15 +147,15 @@ func (a *analysis) store(s *State, addr, v *Value, size int64) {
 			a.keepRest(s, other, old, slot, size)
 		}
 	}
-	if v == nil { // arguments of the caller must not be read behind it
+	if v == nil { // a later read must not take it for an argument of the caller
 		v = a.unknown(origin{how: stored}, addr, size)
 		a.rename(s, v)
 	}
 	s.Slots[slot] = Stored{v, size}
 }
 
-// keepRest marks what is left of an overwritten slot as not known: it must not be taken for an
-// argument that was there at entry.
+// keepRest makes the bytes of a slot that a store has not overwritten unknown, if the slot is one of the
+// arguments: they must not be taken for the argument at entry.
 func (a *analysis) keepRest(s *State, other Slot, old Stored, slot Slot, size int64) {
 	if other.Base != nil || other.Offset < 0 {
 		return
@@ -165,12 +168,12 @@ func (a *analysis) keepRest(s *State, other Slot, old Stored, slot Slot, size in
 	}
 }
 
-// storeElsewhere writes to memory that is not a known slot, but may be one whose address was taken.
+// storeElsewhere writes to memory that is not a known slot. It may be a slot whose address was taken.
 func (a *analysis) storeElsewhere(s *State, addr *Value) {
 	if addr != nil && (addr.Kind == Address || addr.Kind == Constant) {
 		return // a variable of the image
 	}
-	if addr != nil && addr.Kind == Sum && addr.B != nil { // an array, on the stack perhaps
+	if addr != nil && addr.Kind == Sum && addr.B != nil { // an array, perhaps on the stack
 		if slot, ok := SlotOf(addr.A); ok {
 			a.escape(slot)
 		}
@@ -189,8 +192,8 @@ func (a *analysis) escape(slot Slot) {
 	a.again = true
 }
 
-// clobber makes the slots unknown that others can write, except registers that the function has
-// saved. at is the instruction that lets them.
+// clobber makes the slots unknown that other functions may have written, except those with saved registers.
+// at is the address of the instruction that lets them write, or 0.
 func (a *analysis) clobber(s *State, at uint64) {
 	for slot, v := range s.Slots {
 		if a.escaped.has(slot, v.Size) && !(slot.Base == nil && slot.Offset < 0 && v.isSaved()) && !(a.partial && v.isOfEntry(slot)) {
@@ -200,21 +203,23 @@ func (a *analysis) clobber(s *State, at uint64) {
 	}
 }
 
+// isSaved reports whether a slot holds a saved register.
 func (v Stored) isSaved() bool {
 	return v.Value.Kind == Entry && amd64.Saved(int(v.Value.N))
 }
 
-// isOfEntry reports whether a slot of an aligned stack has what compilers save there at entry: registers, and
-// the canonical frame address, by which the aligned stack is left.
+// isOfEntry reports whether a slot relative to an aligned stack pointer holds what compilers save there at
+// entry: a register, or the canonical frame address, with which the stack pointer is restored.
 func (v Stored) isOfEntry(slot Slot) bool {
 	return slot.Base != nil && (v.isSaved() || v.Value.Kind == Frame && v.Value.N == 0)
 }
 
-// escapes are the offsets, by base, whose addresses were taken.
+// escapes are the slots whose addresses were taken: offsets by base.
 type escapes map[*Value][]int64
 
-// has reports whether the address of a slot, or of something below it, was taken. How far an object
-// reaches is not known, but not from the variables of a function into the frame of its caller.
+// has reports whether the address of a slot, or of one below it, was taken. The size of the object at such an
+// address is not known, but an object among the variables of a function does not extend into the frame of its
+// caller.
 func (e escapes) has(slot Slot, size int64) bool {
 	for _, offset := range e[slot.Base] {
 		if offset < slot.Offset+size && (slot.Base != nil || slot.Offset < 0 || offset >= 0) {
@@ -224,7 +229,7 @@ func (e escapes) has(slot Slot, size int64) bool {
 	return false
 }
 
-// join merges a state into the one at the begin of a block. It reports whether that one has changed.
+// join merges a state into the one at the beginning of a block. It reports whether the latter has changed.
 func (a *analysis) join(block uint64, s *State) bool {
 	old := a.in[block]
 	merged := &State{Slots: make(map[Slot]Stored, len(s.Slots))}
@@ -255,7 +260,7 @@ func (a *analysis) join(block uint64, s *State) bool {
 		a.in[block] = merged
 		return true
 	}
-	for _, one := range []*State{s, old} { // an argument that one way overwrites must not look untouched
+	for _, one := range []*State{s, old} { // an argument that is overwritten on one way must not look unchanged
 		for slot, v := range one.Slots {
 			if _, ok := merged.Slots[slot]; !ok && slot.Base == nil && slot.Offset >= 0 {
 				merged.Slots[slot] = Stored{a.joinedValue(block, &slot, 0), v.Size}
@@ -266,14 +271,15 @@ func (a *analysis) join(block uint64, s *State) bool {
 	return old.Registers != merged.Registers || old.vectors != merged.vectors || !maps.Equal(old.Slots, merged.Slots)
 }
 
-// place is where values are joined: a register or a slot.
+// place is a register or a slot at the beginning of a block.
 type place struct {
 	block uint64
 	reg   int64
 	slot  Slot
-	mem   bool
+	mem   bool // it is slot, not reg
 }
 
+// joinedValue returns the unknown value of a place in which different values have met, and records the place.
 func (a *analysis) joinedValue(block uint64, slot *Slot, reg int64) *Value {
 	if slot == nil {
 		a.joins[place{block: block, reg: reg}] = true
@@ -283,8 +289,9 @@ func (a *analysis) joinedValue(block uint64, slot *Slot, reg int64) *Value {
 	return a.get(Value{Kind: Unknown, A: slot.Base, N: slot.Offset, from: origin{joined, block, inSlot}})
 }
 
-// joinValue returns what a register or slot holds at the begin of a block: the value that comes on
-// all ways, or one that is known by the block only. before is nil for the first way.
+// joinValue returns the value of a register or slot at the beginning of a block: v if it is the same on all
+// ways, and otherwise the unknown value of the place. before is the value of the other ways, nil for the first
+// way.
 func (a *analysis) joinValue(block uint64, before, v *Value, slot *Slot, reg int64) *Value {
 	at := place{block: block, reg: reg}
 	if slot != nil {

@@ -1,3 +1,5 @@
+// Execution of single instructions with symbolic values.
+
 package dataflow
 
 import (
@@ -55,7 +57,8 @@ func (a *analysis) operand(s *State, i *amd64.Inst, arg x86asm.Arg, size int64) 
 	return nil
 }
 
-// set writes a register; v is nil if what is written is not known.
+// set writes a register; v is nil if the value is not known. It notes an address of the stack that is written
+// as taken, unless the register is the stack or frame pointer.
 func (a *analysis) set(s *State, i *amd64.Inst, r x86asm.Reg, v *Value) {
 	n, size, _ := amd64.General(r)
 	switch {
@@ -73,7 +76,7 @@ func (a *analysis) set(s *State, i *amd64.Inst, r x86asm.Reg, v *Value) {
 	s.Registers[n] = v
 }
 
-// align makes the stack pointer a base of slots of its own.
+// align makes the stack pointer a new unknown value, which is the base of slots from then on.
 func (a *analysis) align(s *State, at uint64) {
 	v := a.unknown(origin{how: aligned, at: at}, nil, 0)
 	a.rename(s, v)
@@ -107,7 +110,7 @@ var onlyReads = map[x86asm.Op]bool{
 	x86asm.VUCOMISD: true, x86asm.VUCOMISS: true, x86asm.VCOMISD: true, x86asm.VCOMISS: true, x86asm.VPTEST: true,
 }
 
-// writes makes unknown what an instruction writes that is not understood: its first operand.
+// writes makes an operand unknown to which an instruction writes that is not understood.
 func (a *analysis) writes(s *State, i *amd64.Inst, arg x86asm.Arg) {
 	switch x := arg.(type) {
 	case x86asm.Reg:
@@ -123,7 +126,8 @@ func (a *analysis) writes(s *State, i *amd64.Inst, arg x86asm.Arg) {
 	}
 }
 
-// stack executes what moves the stack pointer, and calls.
+// stack executes PUSH, POP, LEAVE and CALL. Like the other functions for kinds of instructions, it returns
+// false if i is of another kind.
 func (a *analysis) stack(s *State, i *amd64.Inst) bool {
 	sp := &s.Registers[amd64.RSP]
 	switch i.Op {
@@ -154,7 +158,7 @@ func (a *analysis) stack(s *State, i *amd64.Inst) bool {
 	return true
 }
 
-// stored returns what 8 bytes of the stack hold; nil: not known.
+// stored returns the value of 8 bytes at an address of the stack; nil: not known.
 func (a *analysis) stored(s *State, addr *Value) *Value {
 	slot, ok := SlotOf(addr)
 	if v, known := s.Slots[slot]; ok && known && v.Size == 8 {
@@ -163,8 +167,8 @@ func (a *analysis) stored(s *State, addr *Value) *Value {
 	return nil
 }
 
-// call makes unknown what a callee may change: the registers that are its own, what is below the
-// stack pointer, and slots whose addresses were taken.
+// call makes unknown what a callee may change: registers that it need not preserve, memory below the stack
+// pointer, and slots whose addresses were taken.
 func (a *analysis) call(s *State, i *amd64.Inst) {
 	for n := range amd64.Registers {
 		if n != amd64.RSP && !amd64.Saved(n) {
@@ -221,6 +225,7 @@ func (a *analysis) move(s *State, i *amd64.Inst) bool {
 	return true
 }
 
+// exchange executes XCHG.
 func (a *analysis) exchange(s *State, i *amd64.Inst) {
 	x, size, okX := amd64.GeneralArg(i.Args[0])
 	y, _, okY := amd64.GeneralArg(i.Args[1])
@@ -232,7 +237,7 @@ func (a *analysis) exchange(s *State, i *amd64.Inst) {
 	a.writes(s, i, i.Args[1])
 }
 
-// arithmetic executes what computes addresses and constants.
+// arithmetic executes instructions that compute addresses and constants.
 func (a *analysis) arithmetic(s *State, i *amd64.Inst) bool {
 	n, size, ok := amd64.GeneralArg(i.Args[0])
 	if !ok || size < 4 {
@@ -263,6 +268,7 @@ func (a *analysis) arithmetic(s *State, i *amd64.Inst) bool {
 	return true
 }
 
+// add executes ADD, SUB, INC and DEC of register n, whose name is to.
 func (a *analysis) add(s *State, i *amd64.Inst, to x86asm.Reg, n int, size int64) {
 	by := a.constant(1)
 	if i.Op == x86asm.ADD || i.Op == x86asm.SUB {
@@ -280,7 +286,7 @@ func (a *analysis) add(s *State, i *amd64.Inst, to x86asm.Reg, n int, size int64
 			k = int64(int32(k))
 		}
 		v = a.plus(v, sign*k)
-	case n == amd64.RSP: // room for an array
+	case n == amd64.RSP: // space for an array of variable size
 		a.align(s, i.Addr)
 		return
 	case by != nil && sign == 1 && size == 8:
@@ -295,7 +301,7 @@ func (a *analysis) add(s *State, i *amd64.Inst, to x86asm.Reg, n int, size int64
 	a.set(s, i, to, v)
 }
 
-// implicit executes what writes registers or memory that are not its first operand.
+// implicit executes instructions that write registers or memory other than their first operand.
 func (a *analysis) implicit(s *State, i *amd64.Inst) bool {
 	switch i.Op {
 	case x86asm.MUL, x86asm.DIV, x86asm.IDIV:

@@ -1,3 +1,5 @@
+// Symbolic values.
+
 package dataflow
 
 // Kind is what a value is.
@@ -8,7 +10,7 @@ const (
 	Entry Kind = iota
 	// Constant is N.
 	Constant
-	// Address is address N of the image, which is loaded elsewhere.
+	// Address is address N of the file of the image, which is loaded at another one.
 	Address
 	// Frame is the canonical frame address (the stack pointer before the call) plus N.
 	Frame
@@ -22,12 +24,12 @@ const (
 	Load
 	// Sum is A + N, or A + N×B.
 	Sum
-	// Unknown is a value of which only its origin is known: two that are equal were the same value.
+	// Unknown is a value of which only the origin is known. Equal Unknowns stand for the same number.
 	Unknown
 )
 
-// Value is a value in terms of what a function was entered with. Equal values of one analysis are
-// one pointer.
+// Value is an expression of the values at the entry of a function. Equal values of one analysis are one
+// pointer.
 type Value struct {
 	Kind Kind
 	A, B *Value
@@ -35,11 +37,11 @@ type Value struct {
 	from origin
 }
 
-// origin tells one unknown value or one load from others.
+// origin distinguishes an unknown value or a load from others.
 type origin struct {
 	how   originKind
 	at    uint64 // address of an instruction or a block
-	place uint64 // register or number
+	place uint64 // register, or a number from inSlot on
 }
 
 type originKind uint8
@@ -48,10 +50,10 @@ const (
 	anywhere    originKind = iota
 	written                // by the instruction, to the register
 	aligned                // the stack pointer, after the instruction
-	joined                 // at the begin of the block: different values come together there
-	renamed                // was Unknown A before an instruction was executed again
-	overwritten            // in memory, perhaps by somebody else
-	stored                 // to memory: what was written is not known
+	joined                 // at the beginning of the block, where different values meet
+	renamed                // it was A before an instruction of a loop was executed again
+	overwritten            // in memory, perhaps by another function
+	stored                 // to memory; the written value is not known
 	loaded                 // by the instruction
 )
 
@@ -127,7 +129,7 @@ func (p pool) extended(v *Value) *Value {
 	return p.get(Value{Kind: Extended, A: v})
 }
 
-// Core returns v without changes of its upper half.
+// Core returns v without the operations Low and Extended around it.
 func (v *Value) Core() *Value {
 	for v.Kind == Low || v.Kind == Extended {
 		v = v.A
@@ -135,7 +137,7 @@ func (v *Value) Core() *Value {
 	return v
 }
 
-// mentions reports whether v is computed from other. A renamed unknown is another value.
+// mentions reports whether v is computed from other. A renamed value does not count as computed from its A.
 func (v *Value) mentions(other *Value) bool {
 	switch {
 	case v == nil:
@@ -148,7 +150,7 @@ func (v *Value) mentions(other *Value) bool {
 	return v.A.mentions(other) || v.B.mentions(other)
 }
 
-// joinsAt reports whether v is computed from a value that was joined at the begin of a block.
+// joinsAt reports whether v is computed from a value that was joined at the beginning of a block.
 func (v *Value) joinsAt(block uint64) bool {
 	switch {
 	case v == nil:

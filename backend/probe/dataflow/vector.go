@@ -1,3 +1,5 @@
+// Moves through vector registers.
+
 package dataflow
 
 import (
@@ -19,14 +21,14 @@ func vectorNumber(r x86asm.Reg) int {
 	return -1
 }
 
-// wholeMoves move 16 bytes; those of memory need not be aligned.
+// wholeMoves are the instructions that move 16 bytes, aligned or not.
 var wholeMoves = map[x86asm.Op]bool{
 	x86asm.MOVAPS: true, x86asm.MOVUPS: true, x86asm.MOVDQA: true, x86asm.MOVDQU: true, x86asm.MOVAPD: true, x86asm.MOVUPD: true,
 	x86asm.MOVNTPS: true, x86asm.MOVNTDQ: true,
 	x86asm.VMOVAPS: true, x86asm.VMOVUPS: true, x86asm.VMOVDQA: true, x86asm.VMOVDQU: true, x86asm.VMOVAPD: true, x86asm.VMOVUPD: true,
 }
 
-// vector executes moves by vector registers, with which compilers store two values at once.
+// vector executes moves through vector registers, with which compilers store two values at once.
 func (a *analysis) vector(s *State, i *amd64.Inst) bool {
 	to, from := amd64.Vector(i.Args[0]), amd64.Vector(i.Args[1])
 	switch i.Op {
@@ -90,8 +92,7 @@ func (s *State) half(n, k int) *Value {
 	return s.vectors[n][k]
 }
 
-// lower returns the lower 8 bytes of an operand; nil: not known. Memory that is not on the stack is
-// not followed.
+// lower returns the lower 8 bytes of an operand; nil: not known, as for all memory outside of the stack.
 func (a *analysis) lower(s *State, i *amd64.Inst, arg x86asm.Arg) *Value {
 	if m, ok := arg.(x86asm.Mem); ok {
 		return a.stored(s, a.effective(s, i, m))

@@ -1,6 +1,6 @@
 // Package derived provides call frame information of functions of x86-64 that have no unwind tables, such
-// as kernels in assembler. It is pure: the instructions of a function are followed on all ways from its
-// entry, and tell where its caller's registers are before each of them.
+// as kernels in assembler. It is pure. The instructions of a function are followed on all ways from its
+// entry (package dataflow), which gives the places of the registers of its caller before each of them.
 package derived
 
 import (
@@ -24,14 +24,14 @@ type Function struct {
 	spans []span // ascending
 }
 
-// span is a range of addresses with the same row; a nil one is not known.
+// span is a range of addresses with the same row; nil: it is not known.
 type span struct {
 	first, end uint64
 	row        *cfi.Row
 }
 
 // Of returns what can be derived of the function around an address. Ways through it that are not understood
-// are left out. left is how many instructions may be executed, and what of it is left.
+// are left out. *left is the number of instructions that may be executed; Of subtracts those that it executes.
 func Of(image dataflow.Image, addr uint64, left *int) (*Function, error) {
 	first, end, ok := image.Function(addr)
 	if !ok {
@@ -56,7 +56,7 @@ func Of(image dataflow.Image, addr uint64, left *int) (*Function, error) {
 	return f, nil
 }
 
-// join orders the spans and makes one of neighbours with the same row.
+// join sorts the spans and joins adjacent ones with the same row.
 func (f *Function) join() {
 	slices.SortFunc(f.spans, func(a, b span) int { return cmp.Compare(a.first, b.first) })
 	n := 0
@@ -80,7 +80,7 @@ func (f *Function) Row(addr uint64) *cfi.Row {
 	return nil
 }
 
-// Reaches reports whether the function comes to the instruction at or around an address.
+// Reaches reports whether the instruction at or around an address can be reached from the entry.
 func (f *Function) Reaches(addr uint64) bool { return f.span(addr) >= 0 }
 
 // span returns the number of the span of an address; -1: there is none.
@@ -95,7 +95,7 @@ func (f *Function) span(addr uint64) int {
 // savedRegisters are those that a function must preserve, by the numbers of package amd64.
 var savedRegisters = [...]int{amd64.RBX, amd64.RBP, amd64.R12, amd64.R13, amd64.R14, amd64.R15}
 
-// key is where things are before an instruction.
+// key has the places of the canonical frame address and of the registers of the caller before an instruction.
 type key struct {
 	frame cfi.Place
 	saved [len(savedRegisters)]cfi.Place
@@ -104,6 +104,7 @@ type key struct {
 // unchanged is the place of a register that holds its caller's value.
 var unchanged = cfi.Place{}
 
+// keyOf returns the key of a state.
 func keyOf(s *dataflow.State) key {
 	k := key{frame: frameOf(s)}
 	for n, r := range savedRegisters {
@@ -125,8 +126,8 @@ func (k key) row(first, end uint64) *cfi.Row {
 	return cfi.NewRow(first, end, k.frame, saved, returnAddress)
 }
 
-// frameOf returns where the canonical frame address is: the stack pointer or another register that a
-// callee would preserve, or a slot beside one that was aligned.
+// frameOf returns the place of the canonical frame address: relative to the stack pointer or to a register that
+// functions preserve, or in a slot relative to an aligned stack pointer.
 func frameOf(s *dataflow.State) cfi.Place {
 	for _, r := range anchors {
 		if v := s.Registers[r]; v.Kind == dataflow.Frame {
@@ -146,11 +147,11 @@ func frameOf(s *dataflow.State) cfi.Place {
 	return best
 }
 
-// anchors are registers beside which slots are found, the best first.
+// anchors are the registers to which slots may be relative, the preferred ones first.
 var anchors = append([]int{amd64.RSP}, savedRegisters[:]...)
 
-// beside returns the place of a slot that is not relative to the canonical frame address, by a register that
-// points to the same part of the stack.
+// beside returns the place of a slot with a base, relative to a register that points to a slot with the same
+// base.
 func beside(s *dataflow.State, slot dataflow.Slot) cfi.Place {
 	for _, r := range anchors {
 		at, ok := dataflow.SlotOf(s.Registers[r])
@@ -161,7 +162,8 @@ func beside(s *dataflow.State, slot dataflow.Slot) cfi.Place {
 	return cfi.Place{Register: cfi.Lost}
 }
 
-// before orders places: what was stored at entry is above variables.
+// before reports whether place a is preferred to b. With equal registers the higher one is, since values saved
+// at entry are above variables.
 func before(a, b cfi.Place) bool {
 	return cmp.Or(cmp.Compare(a.Register, b.Register), cmp.Compare(b.Offset, a.Offset)) < 0
 }

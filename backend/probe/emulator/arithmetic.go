@@ -1,3 +1,5 @@
+// Integer arithmetic, shifts and flags.
+
 package emulator
 
 import (
@@ -8,13 +10,15 @@ import (
 	"sdm/backend/probe/amd64"
 )
 
-// result sets the flags that depend on a result alone.
+// result sets the flags that depend only on the result of an instruction: zero, sign and parity.
 func (m *Machine) result(v uint64, size int) {
 	v &= mask(size)
 	m.zero, m.sign = v == 0, v>>(8*size-1) == 1
 	m.parity = bits.OnesCount8(uint8(v))%2 == 0
 }
 
+// logic executes AND, OR, XOR, NOT and TEST. Like the other functions for kinds of instructions, it returns
+// false if i is of another kind.
 func (m *Machine) logic(i *amd64.Inst) bool {
 	size := m.size(i)
 	var v uint64
@@ -39,6 +43,7 @@ func (m *Machine) logic(i *amd64.Inst) bool {
 	return true
 }
 
+// shift executes shifts and rotations. It does not set the flags of rotations, nor overflow.
 func (m *Machine) shift(i *amd64.Inst) bool {
 	switch i.Op {
 	case x86asm.SHL, x86asm.SHR, x86asm.SAR, x86asm.ROL, x86asm.ROR:
@@ -114,7 +119,7 @@ func (m *Machine) arithmetic(i *amd64.Inst) bool {
 	switch op {
 	case x86asm.CMP:
 		return true
-	case x86asm.INC, x86asm.DEC: // they leave the carry as it was
+	case x86asm.INC, x86asm.DEC: // the carry is unchanged
 		m.carry = keep
 	case x86asm.XADD:
 		m.put(i, i.Args[1], a, size)
@@ -123,7 +128,7 @@ func (m *Machine) arithmetic(i *amd64.Inst) bool {
 	return true
 }
 
-// plus returns a + b and a carry, and sets the flags.
+// plus returns a + b + carry, and sets the flags.
 func (m *Machine) plus(a, b uint64, carry bool, size int) uint64 {
 	a, b = a&mask(size), b&mask(size)
 	r := a + b
@@ -137,7 +142,7 @@ func (m *Machine) plus(a, b uint64, carry bool, size int) uint64 {
 	return r
 }
 
-// minus returns a - b and a borrow, and sets the flags.
+// minus returns a - b - borrow, and sets the flags.
 func (m *Machine) minus(a, b uint64, borrow bool, size int) uint64 {
 	a, b = a&mask(size), b&mask(size)
 	r := a - b
@@ -151,6 +156,7 @@ func (m *Machine) minus(a, b uint64, borrow bool, size int) uint64 {
 	return r
 }
 
+// compareExchange executes CMPXCHG.
 func (m *Machine) compareExchange(i *amd64.Inst, size int) {
 	v := m.get(i, i.Args[0], size) & mask(size)
 	with := m.reg[amd64.RAX] & mask(size)
@@ -201,7 +207,7 @@ func (m *Machine) multiply(i *amd64.Inst) bool {
 	return true
 }
 
-// times returns the signed product of a and b, and sets the flags that say whether it fits.
+// times returns the signed product of a and b, and sets carry and overflow if it does not fit into size bytes.
 func (m *Machine) times(a, b uint64, size int) uint64 {
 	a, b = extend(a, size), extend(b, size)
 	high, low := bits.Mul64(a, b)
@@ -211,6 +217,7 @@ func (m *Machine) times(a, b uint64, size int) uint64 {
 	return low & mask(size)
 }
 
+// divide executes DIV of 4 or 8 bytes.
 func (m *Machine) divide(i *amd64.Inst, size int) bool {
 	by := m.get(i, i.Args[0], size)
 	high, low := m.reg[amd64.RDX], m.reg[amd64.RAX]
@@ -232,6 +239,7 @@ func (m *Machine) divide(i *amd64.Inst, size int) bool {
 	return true
 }
 
+// divideSigned executes IDIV of 4 or 8 bytes, the latter only if the dividend fits into 64 bits.
 func (m *Machine) divideSigned(i *amd64.Inst, size int) bool {
 	by := int64(extend(m.get(i, i.Args[0], size), size))
 	v := int64(m.reg[amd64.RAX])

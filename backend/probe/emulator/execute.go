@@ -1,3 +1,5 @@
+// Dispatch of instructions: jumps, moves, bits and strings.
+
 package emulator
 
 import (
@@ -8,7 +10,7 @@ import (
 	"sdm/backend/probe/amd64"
 )
 
-// execute executes an instruction; the program counter is behind it already.
+// execute executes an instruction; the program counter is already at the next one.
 func (m *Machine) execute(i *amd64.Inst) {
 	if c, ok := i.Branch(); ok {
 		to, direct := i.Target()
@@ -29,7 +31,7 @@ func (m *Machine) execute(i *amd64.Inst) {
 	}
 }
 
-// conditional executes stores and moves that depend on flags.
+// conditional executes SETcc and CMOVcc.
 func (m *Machine) conditional(i *amd64.Inst) bool {
 	size := m.size(i)
 	if c, ok := i.Set(); ok {
@@ -52,7 +54,7 @@ func (m *Machine) conditional(i *amd64.Inst) bool {
 	return true
 }
 
-// flow executes calls, jumps and what moves the stack pointer.
+// flow executes calls, unconditional jumps, returns, PUSH, POP and LEAVE.
 func (m *Machine) flow(i *amd64.Inst) bool {
 	switch i.Op {
 	case x86asm.CALL, x86asm.JMP:
@@ -78,6 +80,7 @@ func (m *Machine) flow(i *amd64.Inst) bool {
 	return true
 }
 
+// move executes moves between general registers and memory, LEA and XCHG.
 func (m *Machine) move(i *amd64.Inst) bool {
 	size := m.size(i)
 	switch i.Op {
@@ -108,7 +111,7 @@ func (m *Machine) move(i *amd64.Inst) bool {
 	return true
 }
 
-// widen executes what extends RAX.
+// widen executes the instructions that extend the sign of RAX.
 func (m *Machine) widen(i *amd64.Inst) bool {
 	a := m.reg[amd64.RAX]
 	switch i.Op {
@@ -126,6 +129,7 @@ func (m *Machine) widen(i *amd64.Inst) bool {
 	return true
 }
 
+// bit executes tests of bits, and searches for the lowest or highest one.
 func (m *Machine) bit(i *amd64.Inst) bool {
 	size := m.size(i)
 	switch i.Op {
@@ -164,13 +168,14 @@ func (m *Machine) bit(i *amd64.Inst) bool {
 	return true
 }
 
-// stringSizes are the sizes of elements of string instructions, in bytes; those that store RAX are
-// negative.
+// stringSizes are the sizes of elements of string instructions, in bytes; the sizes of those that store RAX
+// are negative.
 var stringSizes = map[x86asm.Op]int{
 	x86asm.MOVSB: 1, x86asm.MOVSW: 2, x86asm.MOVSD: 4, x86asm.MOVSQ: 8,
 	x86asm.STOSB: -1, x86asm.STOSW: -2, x86asm.STOSD: -4, x86asm.STOSQ: -8,
 }
 
+// strings executes string instructions, with the direction flag clear.
 func (m *Machine) strings(i *amd64.Inst) bool {
 	size, ok := stringSizes[i.Op]
 	if !ok {

@@ -1,3 +1,5 @@
+// Calls of functions of other images.
+
 package emulator
 
 import (
@@ -8,13 +10,13 @@ import (
 	"sdm/backend/probe/amd64"
 )
 
-// link is a function of another image, and where its address is stored.
+// link is a function that the dynamic linker binds, and the slot in which its address is stored.
 type link struct {
 	name string
 	slot uint64
 }
 
-// enter continues at an address that was called or jumped to.
+// enter continues at an address after a call or jump to it.
 func (m *Machine) enter(to uint64, isCall bool) {
 	l, known := m.links[to]
 	if !known {
@@ -24,8 +26,8 @@ func (m *Machine) enter(to uint64, isCall bool) {
 	m.enterLink(l, to, isCall)
 }
 
-// enterLink continues at an address, to which the link leads; nil: it is none. Functions of the C
-// library that answers has are carried out here: the real ones use instructions that are not known.
+// enterLink continues at the function of a link, or at the address to if l is nil. It carries out the functions
+// in answers itself, since those of the C library use instructions that the machine does not know.
 func (m *Machine) enterLink(l *link, to uint64, isCall bool) {
 	if l != nil {
 		if slices.Contains(m.until, l.name) {
@@ -54,7 +56,7 @@ func (m *Machine) enterLink(l *link, to uint64, isCall bool) {
 	m.pc = to
 }
 
-// linkOf returns the link whose address is stored in a slot; nil: it is none.
+// linkOf returns the link of a slot; nil: there is none, or ok is false.
 func (m *Machine) linkOf(slot uint64, ok bool) *link {
 	if name := m.process.Link(slot); ok && name != "" {
 		return &link{name, slot}
@@ -62,14 +64,14 @@ func (m *Machine) linkOf(slot uint64, ok bool) *link {
 	return nil
 }
 
-// linkAt returns the link that code uses which only jumps; nil: it is other code.
+// linkAt returns the link through which the code at an address jumps; nil: the code is not such a stub.
 func (m *Machine) linkAt(at uint64) *link {
 	_, slot, ok := amd64.Jump(m, at)
 	return m.linkOf(slot, ok && slot != 0)
 }
 
-// bound returns where a link leads: to what is stored, unless the dynamic linker has not looked for
-// the function yet.
+// bound returns the address of the function of a link: the one that is stored in its slot, unless the dynamic
+// linker has not bound it yet.
 func (m *Machine) bound(l *link) uint64 {
 	to, ok := m.Uint(l.slot, 8)
 	if ok && !m.isLinker(to) {
@@ -78,7 +80,8 @@ func (m *Machine) bound(l *link) uint64 {
 	return m.process.Function(l.name)
 }
 
-// isLinker reports whether code pushes the number of a link for the dynamic linker.
+// isLinker reports whether the code at an address calls the dynamic linker to bind a link: it begins with a
+// push of the number of the link.
 func (m *Machine) isLinker(at uint64) bool {
 	for range 2 { // ENDBR64 and the push
 		i := amd64.At(m, at)
@@ -94,13 +97,13 @@ func (m *Machine) isLinker(at uint64) bool {
 	return false
 }
 
-// complaints are functions that are called when something is wrong.
+// complaints are functions that are called after errors: their call ends the execution.
 var complaints = []string{"__stack_chk_fail", "abort", "exit", "__assert_fail", "MPIR_Err_create_code", "ompi_errhandler_invoke", "ompi_mpi_errors_are_fatal_comm_handler"}
 
-// answer is a function of the C library: it returns its result for arguments.
+// answer carries out a function of the C library: it returns the result; arg returns an argument by its number.
 type answer func(m *Machine, arg func(int) uint64) uint64
 
-// answers are the functions that are carried out here.
+// answers are the functions that the machine carries out itself.
 var answers = map[string]answer{
 	"pthread_mutex_lock": lock, "pthread_mutex_trylock": lock, "pthread_spin_lock": lock,
 	"pthread_mutex_unlock": nothing, "pthread_spin_unlock": nothing, "pthread_mutex_init": nothing, "pthread_mutex_destroy": nothing,
@@ -121,8 +124,8 @@ var answers = map[string]answer{
 
 func nothing(*Machine, func(int) uint64) uint64 { return 0 }
 
-// lock takes a lock. MPICH keeps owner and depth behind its mutex (MPID_Thread_mutex_t), and the
-// depth when the owner yields.
+// lock locks a mutex, which always succeeds. With ForgetLocks it clears the owner and the depth that MPICH
+// stores after its mutex (MPID_Thread_mutex_t).
 func lock(m *Machine, arg func(int) uint64) uint64 {
 	if m.ForgetLocks {
 		m.PutUint(arg(0)+40, 0, 8)
@@ -131,7 +134,7 @@ func lock(m *Machine, arg func(int) uint64) uint64 {
 	return 0
 }
 
-// self returns a thread that owns nothing if locks are forgotten.
+// self returns the thread; with ForgetLocks, an address that is the owner of no lock.
 func self(m *Machine, _ func(int) uint64) uint64 {
 	if m.ForgetLocks {
 		return heap
@@ -139,7 +142,7 @@ func self(m *Machine, _ func(int) uint64) uint64 {
 	return m.Thread
 }
 
-// spend accounts for work with many bytes. It ends the call if there are too many.
+// spend counts work with a number of bytes. If it is more than mostBytes, it ends the call and returns false.
 func (m *Machine) spend(does string, bytes uint64) bool {
 	const each = 64 // bytes that take as long as an instruction
 	if bytes > mostBytes {
@@ -161,7 +164,7 @@ func reallocate(m *Machine, arg func(int) uint64) uint64 {
 	to := m.allocate(arg(1))
 	if arg(0) != 0 && to != 0 {
 		b := make([]byte, min(arg(1), mostBytes))
-		for len(b) > 0 && !m.Read(arg(0), b) { // the old one is smaller perhaps
+		for len(b) > 0 && !m.Read(arg(0), b) { // the old block may be smaller, and nothing follows it
 			b = b[:len(b)/2]
 		}
 		m.write(to, b)
@@ -213,8 +216,8 @@ func (m *Machine) copyText(to, from, most uint64) uint64 {
 	return to
 }
 
-// threadLocal returns the address of a variable of the thread: its module's block is in the thread's
-// vector (ELF Handling For Thread-Local Storage, 3.4).
+// threadLocal returns the address of a thread-local variable: the dynamic thread vector of the thread has the
+// block of its module (ELF Handling For Thread-Local Storage, 3.4).
 func threadLocal(m *Machine, arg func(int) uint64) uint64 {
 	vector := m.load(m.Thread+8, 8)
 	module, offset := m.load(arg(0), 8), m.load(arg(0)+8, 8)

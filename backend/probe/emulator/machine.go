@@ -1,6 +1,6 @@
 // Package emulator executes functions of a process on a copy of its memory. It is pure: nothing runs
-// or changes in the process. It asks a library in its own terms, without knowledge of its data: the
-// functions must be short and only read. It knows integer instructions of x86-64, moves of 128-bit
+// or changes in the process. So functions of a library tell what its data means,
+// without knowledge of its layout. The functions must be short and only read. It knows integer instructions of x86-64, moves of 128-bit
 // vectors, and answers calls of some functions of the C library itself.
 package emulator
 
@@ -12,7 +12,7 @@ import (
 	"sdm/backend/probe/amd64"
 )
 
-// Process is what is known of a process. It is used by one goroutine at a time.
+// Process is what a Machine needs to know about a process. One goroutine uses it at a time.
 type Process interface {
 	// Read fills b from an address. It returns false if not all of b can be read.
 	Read(addr uint64, b []byte) bool
@@ -36,13 +36,12 @@ const (
 	mostBytes = 1 << 20
 )
 
-// The memory of the machine's own: the process has none at these addresses, which processes of
-// Linux use for nothing by default.
+// Addresses of the memory that belongs to the machine. Linux maps nothing there by default.
 const (
 	stackTop = uint64(0x6fff_0000_0000)
 	heap     = uint64(0x6ffe_0000_0000)
 	returned = uint64(0x6ffd_0000_0000) // where a call returns to
-	ownPages = uint64(1 << 32)          // around each of them
+	ownRange = uint64(1 << 32)          // bytes below or above each of them
 )
 
 const pageSize = 4096
@@ -59,20 +58,20 @@ type Load struct {
 type Machine struct {
 	// Thread is the address of the control block of the thread that the process seems to have.
 	Thread uint64
-	// ForgetLocks makes locks free that MPICH keeps as owner and depth behind a mutex: the depth
-	// stays when the owner waits in it.
+	// ForgetLocks makes the locks of MPICH free, which stores owner and depth after a mutex: the depth
+	// stays greater than 0 while the owner waits for messages.
 	ForgetLocks bool
 
 	process Process
 	pages   map[uint64]*page
 	code    map[uint64]*amd64.Inst
-	links   map[uint64]*link // by address of code; nil: it is none
+	links   map[uint64]*link // of stubs, by address; nil: the code is no stub
 	loads   []Load
-	next    uint64 // free memory of the heap
+	next    uint64 // start of the free memory of the heap
 	err     error
-	work    int // that the call may still do
-	until   []string
-	passed  Passed // what ended the call
+	work    int      // instructions that the call may still execute
+	until   []string // functions that end the call; see CallUntil
+	passed  Passed   // the call that ended it
 
 	reg                                 [amd64.Registers]uint64
 	vector                              [16][16]byte
@@ -112,9 +111,9 @@ func (m *Machine) Alloc(size int) uint64 {
 	return addr
 }
 
-// own reports whether an address is of the machine's own memory.
+// own reports whether an address is in the memory that belongs to the machine.
 func own(addr uint64) bool {
-	return addr >= stackTop-ownPages && addr < stackTop+ownPages || addr >= heap && addr < heap+ownPages
+	return addr >= stackTop-ownRange && addr < stackTop+ownRange || addr >= heap && addr < heap+ownRange
 }
 
 // IsOwn reports whether a load was from memory of the machine's own, not of the process.
@@ -126,6 +125,7 @@ type page struct {
 	written bool
 }
 
+// page returns the copy of the page of an address; nil: there is no memory, or there are too many copies.
 func (m *Machine) page(addr uint64) *page {
 	n := addr / pageSize
 	if p := m.pages[n]; p != nil {
@@ -142,7 +142,8 @@ func (m *Machine) page(addr uint64) *page {
 	return p
 }
 
-// each calls f for the parts of a range of memory, page by page.
+// each calls f for each page of a range of memory, with the bytes of the page from there on and the part of b
+// that corresponds to it. It fails, and returns false, if there is no memory.
 func (m *Machine) each(addr uint64, b []byte, f func(p *page, at, part []byte)) bool {
 	for len(b) > 0 {
 		p := m.page(addr)
@@ -195,6 +196,7 @@ func (m *Machine) Text(addr uint64) string {
 	return string(text)
 }
 
+// write writes bytes into the copy.
 func (m *Machine) write(addr uint64, b []byte) {
 	m.each(addr, b, func(p *page, at, part []byte) {
 		p.written = true
@@ -202,7 +204,7 @@ func (m *Machine) write(addr uint64, b []byte) {
 	})
 }
 
-// load is a read by an instruction.
+// load returns a number that an instruction reads, and records the read.
 func (m *Machine) load(addr uint64, size int) uint64 {
 	var b [8]byte
 	if !m.each(addr, b[:size], func(_ *page, at, part []byte) { copy(part, at) }) {
@@ -254,7 +256,7 @@ func (m *Machine) CallUntil(names []string, function uint64, args ...uint64) (Pa
 // reads of memory, in order, at most 4,096; they are valid until the next call.
 func (m *Machine) Call(function uint64, args ...uint64) (result uint64, loads []Load, err error) {
 	m.err, m.loads = nil, m.loads[:0]
-	m.reg = [amd64.Registers]uint64{amd64.RSP: stackTop - ownPages/2}
+	m.reg = [amd64.Registers]uint64{amd64.RSP: stackTop - ownRange/2}
 	for n, v := range args {
 		m.reg[amd64.Arguments[n]] = v
 	}

@@ -1,3 +1,5 @@
+// Operands and conditions.
+
 package emulator
 
 import (
@@ -6,7 +8,7 @@ import (
 	"sdm/backend/probe/amd64"
 )
 
-// mask has the bits of size bytes.
+// mask returns a number whose lowest size bytes are ones.
 func mask(size int) uint64 {
 	if size >= 8 {
 		return ^uint64(0)
@@ -35,7 +37,7 @@ func (m *Machine) addr(i *amd64.Inst, x x86asm.Mem) uint64 {
 	return a
 }
 
-// part returns a general register or the part that r names; 0 if r is none.
+// part returns the value of a general register or of a part of one; 0 if r is not a general register.
 func (m *Machine) part(r x86asm.Reg) uint64 {
 	n, size, second := amd64.General(r)
 	switch {
@@ -47,7 +49,7 @@ func (m *Machine) part(r x86asm.Reg) uint64 {
 	return m.reg[n] & mask(size)
 }
 
-// get returns an operand of some size in bytes.
+// get returns the value of an operand; size is that of operands in memory and of constants, in bytes.
 func (m *Machine) get(i *amd64.Inst, arg x86asm.Arg, size int) uint64 {
 	switch x := arg.(type) {
 	case x86asm.Reg:
@@ -63,7 +65,7 @@ func (m *Machine) get(i *amd64.Inst, arg x86asm.Arg, size int) uint64 {
 	return 0
 }
 
-// put writes an operand of some size in bytes.
+// put writes an operand; size is that of operands in memory, in bytes.
 func (m *Machine) put(i *amd64.Inst, arg x86asm.Arg, v uint64, size int) {
 	switch x := arg.(type) {
 	case x86asm.Mem:
@@ -76,7 +78,7 @@ func (m *Machine) put(i *amd64.Inst, arg x86asm.Arg, v uint64, size int) {
 		case second:
 			m.reg[n] = m.reg[n]&^0xff00 | v&0xff<<8
 			return
-		case own >= 4: // the upper half becomes 0
+		case own >= 4: // a write of 4 bytes clears the upper half
 			m.reg[n] = v & mask(own)
 			return
 		default:

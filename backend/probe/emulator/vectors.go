@@ -1,3 +1,5 @@
+// Instructions of 128-bit vectors.
+
 package emulator
 
 import (
@@ -17,7 +19,7 @@ var moved = map[x86asm.Op]int{
 // halves are moves of 8 bytes to or from a half of a register.
 var halves = map[x86asm.Op]int{x86asm.MOVLPS: 0, x86asm.MOVLPD: 0, x86asm.MOVHPS: 8, x86asm.MOVHPD: 8}
 
-// vectors executes what compilers make of copies of structures.
+// vectors executes the instructions with vector registers that compilers generate for copies of structures.
 func (m *Machine) vectors(i *amd64.Inst) bool {
 	to, from := amd64.Vector(i.Args[0]), amd64.Vector(i.Args[1])
 	if size, ok := moved[i.Op]; ok {
@@ -54,6 +56,7 @@ func (m *Machine) vectorOperand(i *amd64.Inst, arg x86asm.Arg, size int) (b [16]
 	return b, false
 }
 
+// moveVector executes a move of size bytes; to and from are numbers of vector registers, or -1.
 func (m *Machine) moveVector(i *amd64.Inst, to, from, size int) bool {
 	b, ok := m.vectorOperand(i, i.Args[1], size)
 	if !ok {
@@ -61,7 +64,7 @@ func (m *Machine) moveVector(i *amd64.Inst, to, from, size int) bool {
 	}
 	x, inMemory := i.Args[0].(x86asm.Mem)
 	switch {
-	case to >= 0 && from >= 0 && (i.Op == x86asm.MOVSD_XMM || i.Op == x86asm.MOVSS): // the rest stays
+	case to >= 0 && from >= 0 && (i.Op == x86asm.MOVSD_XMM || i.Op == x86asm.MOVSS): // the other bytes are unchanged
 		copy(m.vector[to][:size], b[:])
 	case to >= 0:
 		m.vector[to] = b
@@ -73,6 +76,7 @@ func (m *Machine) moveVector(i *amd64.Inst, to, from, size int) bool {
 	return true
 }
 
+// moveHalf executes a move of 8 bytes to or from the half of a vector register at byte at.
 func (m *Machine) moveHalf(i *amd64.Inst, to, from, at int) bool {
 	x, inMemory := i.Args[0].(x86asm.Mem)
 	switch {
@@ -90,6 +94,7 @@ func (m *Machine) moveHalf(i *amd64.Inst, to, from, at int) bool {
 	return true
 }
 
+// combine executes an instruction that computes a vector from to and b, and stores it in to.
 func (m *Machine) combine(i *amd64.Inst, to *[16]byte, b [16]byte) bool {
 	le := binary.LittleEndian
 	switch i.Op {

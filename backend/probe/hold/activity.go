@@ -13,21 +13,21 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// threadStates are the states of threads (proc(5), stat, field 3) in words, in the order in which
-// they are told.
+// threadStates are the states of threads (proc(5), stat, field 3) in words, in the order of their
+// report.
 var threadStates = []struct{ letters, words string }{
 	{"R", "running"}, {"S", "sleeping"}, {"DKW", "in uninterruptible sleep"}, {"T", "stopped"}, {"t", "traced"}, {"IP", "idle"}, {"ZXx", "ended"},
 }
 
 // States returns the number of threads of a process in each state: "1 running, 3 sleeping"; "" if
-// it is gone.
+// the process has ended.
 func States(pid int) string {
 	counts := make([]int, len(threadStates))
 	for _, tid := range Threads(pid) {
-		text, _ := os.ReadFile(fmt.Sprintf("/proc/%d/task/%d/stat", pid, tid)) // one that is gone has no state
-		_, behind, _ := strings.Cut(string(text[strings.LastIndexByte(string(text), ')')+1:]), " ")
+		text, _ := os.ReadFile(fmt.Sprintf("/proc/%d/task/%d/stat", pid, tid)) // a thread that has ended has no state
+		_, rest, _ := strings.Cut(string(text[strings.LastIndexByte(string(text), ')')+1:]), " ")
 		for i, s := range threadStates {
-			if behind != "" && strings.Contains(s.letters, behind[:1]) {
+			if rest != "" && strings.Contains(s.letters, rest[:1]) {
 				counts[i]++
 			}
 		}
@@ -41,7 +41,7 @@ func States(pid int) string {
 	return strings.Join(parts, ", ")
 }
 
-// Usage is the processor time of a process at a time; zero: unknown.
+// Usage is the processor time that a process has used up to some point in time. The zero value is unknown.
 type Usage struct {
 	at  time.Time
 	cpu time.Duration

@@ -12,9 +12,9 @@ import (
 	"sdm/backend/probe/cfi"
 )
 
-// readBlocked gives threads that have not been stopped the registers that the kernel tells of those that
-// wait in it: the stack pointer and the program counter, and in a system call its arguments (proc(5),
-// /proc/PID/syscall). It returns what it has read, by thread.
+// readBlocked sets the registers of threads that have not been stopped, but wait in the kernel: the stack
+// pointer and the program counter, and in a system call its arguments (proc(5), /proc/PID/syscall). It
+// returns the texts that it has read, by thread ID.
 func (p *Process) readBlocked() map[int][]byte {
 	var read map[int][]byte
 	for i := range p.Threads {
@@ -35,7 +35,7 @@ func (p *Process) readBlocked() map[int][]byte {
 	return read
 }
 
-// confirmBlocked takes back the registers of threads that have moved since readBlocked.
+// confirmBlocked removes the registers and stacks of threads whose text has changed since readBlocked.
 func (p *Process) confirmBlocked(read map[int][]byte) {
 	for i := range p.Threads {
 		t := &p.Threads[i]
@@ -45,7 +45,7 @@ func (p *Process) confirmBlocked(read map[int][]byte) {
 	}
 }
 
-// syscallOf returns the text; nil: it cannot be read.
+// syscallOf returns the text of /proc/PID/task/TID/syscall; nil: it cannot be read.
 func syscallOf(pid, tid int) []byte {
 	text, err := os.ReadFile(fmt.Sprintf("/proc/%d/task/%d/syscall", pid, tid))
 	if err != nil {
@@ -54,9 +54,9 @@ func syscallOf(pid, tid int) []byte {
 	return text
 }
 
-// parseSyscall returns the registers of a thread that waits: stack pointer and program counter are the last
-// two fields, before them are the number of a system call and its arguments. Of a thread that runs there are
-// none.
+// parseSyscall returns the registers of a thread that waits in the kernel. The last two fields are its stack
+// pointer and program counter; the number of the system call and its arguments precede them. The text of a
+// thread that runs has no fields with registers: ok is false.
 func parseSyscall(text string) (r cfi.Registers, ok bool) {
 	f := strings.Fields(text)
 	if len(f) < 3 {

@@ -14,11 +14,11 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// Handle stands for one process, also after its number is used again. Several goroutines may use it.
+// Handle refers to one process, even after its process ID is used again. Several goroutines may use it.
 type Handle struct {
 	pid    int
 	file   *os.File // pidfd; nil: the kernel has none
-	start  uint64   // without it: when the process has started, in ticks since the boot
+	start  uint64   // without pidfd: when the process was started, in clock ticks after boot
 	closed chan struct{}
 	once   sync.Once
 }
@@ -28,7 +28,7 @@ func OpenProcess(pid int) (*Handle, error) {
 	h := &Handle{pid: pid, closed: make(chan struct{})}
 	alive := true
 	if fd, err := unix.PidfdOpen(pid, 0); err == nil {
-		_ = unix.SetNonblock(fd, true) // so that Wait takes no thread; else it takes one
+		_ = unix.SetNonblock(fd, true) // so that Wait does not occupy a thread; if this fails, it does
 		h.file = os.NewFile(uintptr(fd), "pidfd")
 	} else {
 		h.start, alive = startOf(pid)
@@ -40,11 +40,11 @@ func OpenProcess(pid int) (*Handle, error) {
 	return h, nil
 }
 
-// startOf returns when a process has started; false if it has ended, also if its parent has not
-// waited for it. One whose first thread has ended has not if others run (proc(5), stat).
+// startOf returns when a process was started. alive is false if it has ended, even if its parent has not
+// waited for it. A process whose first thread has ended is alive while other threads run (proc(5), stat).
 func startOf(pid int) (ticks uint64, alive bool) {
 	text, err := os.ReadFile(fmt.Sprintf("/proc/%d/stat", pid))
-	fields := strings.Fields(string(text[strings.LastIndexByte(string(text), ')')+1:])) // from the third
+	fields := strings.Fields(string(text[strings.LastIndexByte(string(text), ')')+1:])) // the third field and later ones
 	if err != nil || len(fields) < 20 {
 		return 0, false
 	}
@@ -74,10 +74,10 @@ func hasEnded(fd uintptr) bool {
 	return err == nil && n > 0
 }
 
-// pollEnd is how often a process is looked for in kernels without pidfd (before 5.3).
+// pollEnd is the interval at which Wait looks for the process in kernels without pidfd (before 5.3).
 const pollEnd = time.Second / 2
 
-// Wait waits for the end of the process; false: the handle was closed.
+// Wait waits for the end of the process. It returns false if the handle was closed.
 func (h *Handle) Wait() (ended bool) {
 	if h.file != nil {
 		if c, err := h.file.SyscallConn(); err == nil {
@@ -110,7 +110,7 @@ func (h *Handle) isClosed() bool {
 	}
 }
 
-// Close ends waits. It may be called several times.
+// Close releases the handle and makes Wait return. It may be called several times.
 func (h *Handle) Close() {
 	h.once.Do(func() {
 		close(h.closed)

@@ -9,11 +9,11 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// MapFile maps a regular file into memory, so that only what is needed of it is read. The file may
-// become shorter: then reading panics, or ends this program without debug.SetPanicOnFault. The
-// memory is that of the file until Unmap.
+// MapFile maps a regular file into memory, so that only the parts that are used are read. If the file
+// becomes shorter, reading panics under debug.SetPanicOnFault, and otherwise ends this program. The memory
+// is valid until Unmap.
 func MapFile(path string) ([]byte, error) {
-	f, err := os.OpenFile(path, os.O_RDONLY|unix.O_NONBLOCK, 0) // a pipe does not block
+	f, err := os.OpenFile(path, os.O_RDONLY|unix.O_NONBLOCK, 0) // does not block on a pipe
 	if err != nil {
 		return nil, err
 	}
@@ -32,7 +32,7 @@ func MapFile(path string) ([]byte, error) {
 	return b, nil
 }
 
-// Unmap ends a mapping by MapFile. Nothing may use its memory any more.
+// Unmap removes a mapping of MapFile. Its memory must not be used afterwards.
 func Unmap(b []byte) { _ = unix.Munmap(b) }
 
 // Inode returns the number of a file on its file system.
@@ -44,5 +44,6 @@ func Inode(path string) (uint64, error) {
 	return st.Ino, nil
 }
 
-// Unload gives back the memory of a mapping by MapFile. What is used of it again is read again.
+// Unload releases the memory of a mapping of MapFile. The mapping stays valid: parts that are used again are
+// read again.
 func Unload(b []byte) { _ = unix.Madvise(b, unix.MADV_DONTNEED) }

@@ -17,11 +17,11 @@ import (
 	"sdm/backend/probe/cfi"
 )
 
-// Thread is one thread of a process.
+// Thread is one thread of a process, with copies of its registers and its stack.
 type Thread struct {
 	TID int
-	// Registers are those of a stopped thread. Of one that was not stopped, but waits in the kernel,
-	// the stack pointer and the program counter are known; of others nothing is.
+	// Registers are known as a whole if the thread was stopped. If it was not stopped, but waits in the
+	// kernel, those of parseSyscall are known; otherwise none are.
 	Registers cfi.Registers
 	Pointer   uint64 // thread pointer: FS base on x86-64, TPIDR_EL0 on arm64; 0: not known
 	// Why says why the thread was not stopped; "": it was.
@@ -29,50 +29,51 @@ type Thread struct {
 	Stack Piece
 
 	seized, stopped bool
-	signal          syscall.Signal // that was being delivered; 0: none
+	signal          syscall.Signal // that was being delivered at the stop; 0: none
 }
 
 // Process is a process whose threads were stopped together.
 type Process struct {
 	PID     int
 	Threads []Thread
-	// Held is how long a thread was stopped, at most: from before the first was told to stop until
-	// after the last was let go.
+	// Held is an upper bound of the time for which a thread was stopped: from before the first thread
+	// was interrupted until after the last one was resumed.
 	Held time.Duration
 	// SignMask has the bits of return addresses that hold authentication codes (arm64).
 	SignMask uint64
 
 	known  map[int]bool // threads in Threads
 	task   string       // directory of the threads
-	copied []int        // threads whose stacks are copied
+	copied []int        // indices of the threads whose stacks are copied
 }
 
-// Limits bound what is copied and how long it is waited for threads to stop.
+// Limits bound what Together copies, and how long it waits for threads to stop.
 type Limits struct {
 	Stack    int           // bytes of the stack of one thread
-	All      int           // bytes of all stacks
-	Patience time.Duration // until all threads have stopped
+	All      int           // bytes of the stacks of all threads of all processes
+	Patience time.Duration // the longest wait for all threads to stop
 }
 
-// Defaults are limits for stacks of ten thousand frames and threads that wait for a disk.
+// Defaults are limits that suffice for stacks of ten thousand frames and for threads that wait for a disk.
 var Defaults = Limits{Stack: 8 << 20, All: 64 << 20, Patience: 100 * time.Millisecond}
 
-// Steps is what Together asks and tells its caller. The functions are called by one goroutine.
+// Steps are the functions of its caller that Together calls, by one goroutine.
 type Steps struct {
-	// StackEnd returns the end of the stack of a thread of process i with a stack pointer.
+	// StackEnd returns the end of the stack of process i that contains the stack pointer sp; 0: not known.
 	StackEnd func(i int, sp uint64) uint64
 	// Held is called while all threads of process i are stopped and their stacks have been copied;
-	// nil: nothing is to be done. The process stands still until it returns.
+	// nil: nothing is to be done. The process stays stopped until it returns.
 	Held func(i int, p *Process)
-	// Buffer holds the copies of the stacks, which last until it is used again; nil: a new one does.
+	// Buffer is the memory for the copies of the stacks, which are valid until it is used again; nil: a
+	// new one is made.
 	Buffer *Buffer
 }
 
-// Together stops all threads of processes, copies registers and stacks, and lets them go.
+// Together stops all threads of processes, copies registers and stacks, and resumes them.
 //
-// It works on an operating system thread of its own, which ends with it: whatever it still traces
-// then is let go by the kernel, as at a kill of this process. It starts one goroutine, or two, and
-// waits for them and for the end of the thread.
+// It works on an operating system thread of its own, which ends afterwards: the kernel then detaches all
+// threads that it still traces, as it does if this process is killed. Together starts one or two
+// goroutines, and waits for them, and for the end of the thread if a thread is still traced.
 func Together(pids []int, l Limits, s Steps) []Process {
 	all := make([]Process, len(pids))
 	for i, pid := range pids {
@@ -90,9 +91,9 @@ func onOwnThread(f func()) (tid int) {
 	done := make(chan struct{})
 	go func() {
 		defer close(done)
-		runtime.LockOSThread() // and not unlocked, so that the thread ends
+		runtime.LockOSThread() // it is not unlocked, so that the thread ends with the goroutine
 		if tid = unix.Gettid(); tid == unix.Getpid() {
-			tid = onOwnThread(f) // Go keeps the first thread, which is ours meanwhile
+			tid = onOwnThread(f) // the first thread never ends; it is locked here, so that f gets another one
 			runtime.UnlockOSThread()
 			return
 		}
@@ -102,7 +103,7 @@ func onOwnThread(f func()) (tid int) {
 	return tid
 }
 
-// longestEnd bounds the wait for the end of a thread that has nothing to do any more.
+// longestEnd bounds the wait for the end of the thread of onOwnThread.
 const longestEnd = time.Second
 
 // awaitEnd waits until a thread of this process has ended.
@@ -113,11 +114,13 @@ func awaitEnd(tid int) {
 	}
 }
 
-// isTraced reports whether a thread of the process could not be let go, since it has not stopped.
+// isTraced reports whether a thread of the process is still traced: one that has not stopped cannot be
+// detached.
 func (p Process) isTraced() bool {
 	return slices.ContainsFunc(p.Threads, func(t Thread) bool { return t.seized && !t.stopped })
 }
 
+// together does the work of Together on the present thread, which becomes the tracer.
 func together(all []Process, l Limits, s Steps) {
 	buffer := s.Buffer
 	if buffer == nil {
@@ -150,7 +153,7 @@ func together(all []Process, l Limits, s Steps) {
 	}
 }
 
-// readSigning asks one stopped thread.
+// readSigning sets SignMask, which is the same for all threads.
 func (p *Process) readSigning() {
 	for i := range p.Threads {
 		if p.Threads[i].stopped {
@@ -160,6 +163,7 @@ func (p *Process) readSigning() {
 	}
 }
 
+// count returns the number of threads.
 func count(all []Process) (n int) {
 	for _, p := range all {
 		n += len(p.Threads)
@@ -167,13 +171,13 @@ func count(all []Process) (n int) {
 	return n
 }
 
-// prepare takes the memory that is needed while the process is held.
+// prepare allocates what is needed while the process is held.
 func (p *Process) prepare() {
 	p.task = fmt.Sprintf("/proc/%d/task", p.PID)
 	p.copied = make([]int, 0, len(p.Threads))
 }
 
-// seize takes the threads that are not known yet. It returns whether there were any.
+// seize attaches to the threads that are not known yet (PTRACE_SEIZE). It returns whether there were any.
 func (p *Process) seize() (some bool) {
 	if p.known == nil {
 		p.known = map[int]bool{}
@@ -194,8 +198,8 @@ func (p *Process) seize() (some bool) {
 	return some
 }
 
-// complete reports whether all threads of the process are known: the directory of the threads has a
-// link for each and two of its own.
+// complete reports whether all threads of the process are known: the link count of the directory
+// /proc/PID/task is the number of threads plus two.
 func (p *Process) complete() bool {
 	var st unix.Stat_t
 	n := 0
@@ -207,7 +211,7 @@ func (p *Process) complete() bool {
 	return unix.Stat(p.task, &st) == nil && int(st.Nlink) == n+2
 }
 
-// ended is why there is nothing of a thread that has ended.
+// ended is the Why of a thread that has ended.
 const ended = "ended"
 
 // refusal says why a thread cannot be traced.
@@ -238,18 +242,19 @@ func status(pid, tid int) (state, tracer string) {
 	return state, tracer
 }
 
+// interrupt requests the stop of all threads that have not stopped.
 func (p *Process) interrupt() {
 	for i := range p.Threads {
 		if t := &p.Threads[i]; t.seized && !t.stopped {
-			_ = unix.PtraceInterrupt(t.TID) // a thread that has ended is found by the wait
+			_ = unix.PtraceInterrupt(t.TID) // poll notices a thread that has ended
 		}
 	}
 }
 
-// mostRounds bounds how often threads that were started meanwhile are looked for.
+// mostRounds bounds how often stopAll looks for new threads.
 const mostRounds = 100
 
-// stopAll waits until all threads have stopped, including those that are started meanwhile.
+// stopAll waits until all threads have stopped, including those that are started during the wait.
 func (p *Process) stopAll(deadline time.Time) {
 	for range mostRounds {
 		p.wait(deadline)
@@ -267,16 +272,18 @@ func (p *Process) stopAll(deadline time.Time) {
 }
 
 const (
-	briefly  = 300 * time.Microsecond // in which waiting only yields the processor
-	pollEach = 50 * time.Microsecond  // afterwards
-	onlyDisk = 5 * time.Millisecond   // after which threads in state D are not waited for
+	briefly  = 300 * time.Microsecond // during which wait yields the processor between polls
+	pollEach = 50 * time.Microsecond  // pause between polls afterwards
+	diskWait = 5 * time.Millisecond   // after which threads in state D are not waited for
 )
 
+// wait waits until all seized threads have stopped or the deadline has passed, or until only threads in
+// uninterruptible sleep have not stopped for diskWait.
 func (p *Process) wait(deadline time.Time) {
 	for begin := time.Now(); p.poll(); {
 		now := time.Now()
 		waited := now.Sub(begin)
-		if now.After(deadline) || waited > onlyDisk && p.onlyDisk() {
+		if now.After(deadline) || waited > diskWait && p.onlyDisk() {
 			return
 		}
 		if waited < briefly {
@@ -301,8 +308,8 @@ func (p *Process) onlyDisk() bool {
 	return true
 }
 
-// poll asks each thread whether it has stopped; it returns whether some have not. It waits for
-// single threads only: other children of this process are not its business.
+// poll asks the kernel for each thread whether it has stopped; it returns whether some have not. It calls
+// wait4 for single threads only, since this process has other children.
 func (p *Process) poll() (pending bool) {
 	for i := range p.Threads {
 		t := &p.Threads[i]
@@ -323,8 +330,8 @@ func (p *Process) poll() (pending bool) {
 	return pending
 }
 
-// stop records a stop. One without an event is the delivery of a signal, which is passed on when
-// the thread is let go (ptrace(2), Signal-delivery-stop).
+// stop records a stop. A stop without an event is the delivery of a signal, which the thread gets when it is
+// detached (ptrace(2), Signal-delivery-stop).
 func (t *Thread) stop(status unix.WaitStatus) {
 	t.stopped = true
 	if uint32(status)>>16 == 0 {
@@ -338,7 +345,7 @@ func (t *Thread) stop(status unix.WaitStatus) {
 	t.Registers, t.Pointer = regs, pointer
 }
 
-// release lets all threads go. One in group-stop stays stopped.
+// release detaches all stopped threads, which resume. A thread in group-stop stays stopped.
 func (p *Process) release() {
 	for i := range p.Threads {
 		if t := &p.Threads[i]; t.stopped {

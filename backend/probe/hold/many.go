@@ -1,4 +1,4 @@
-// Reading much with few calls.
+// Reading of many pieces of memory with few system calls.
 
 package hold
 
@@ -6,7 +6,7 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// mostPieces is how many pieces the kernel reads in one call (IOV_MAX).
+// mostPieces is how many pieces the kernel reads in one system call (IOV_MAX).
 const mostPieces = 1024
 
 // ReadMany reads n pieces of memory. piece returns where piece i is and the bytes to fill; done is
@@ -19,8 +19,8 @@ func (pid Memory) ReadMany(n int, piece func(i int) (addr uint64, b []byte), don
 	})
 }
 
-// readParts is ReadMany of pieces whose ends may not be there: read is called for each with the bytes
-// that were read and those that were to be.
+// readParts reads n pieces, whose ends may be unmapped. read is called for each piece with the number of
+// bytes that were read and the length of the piece.
 func (pid Memory) readParts(n int, piece func(i int) (addr uint64, b []byte), read func(i, got, all int)) {
 	local := make([]unix.Iovec, min(n, mostPieces))
 	remote := make([]unix.RemoteIovec, len(local))
@@ -38,7 +38,7 @@ func (pid Memory) readParts(n int, piece func(i int) (addr uint64, b []byte), re
 		if err != nil {
 			got = 0
 		}
-		// The call ends within the first piece that cannot be read; the next one begins after it.
+		// The system call ends in the first piece that cannot be read; the next call begins after it.
 		i := 0
 		for ; i < count && got >= remote[i].Len; i++ {
 			got -= remote[i].Len

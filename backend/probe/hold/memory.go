@@ -15,6 +15,7 @@ func (pid Memory) Read(addr uint64, b []byte) bool {
 	return err == nil && n == len(b)
 }
 
+// part reads into b up to the first page that cannot be read, and returns the number of bytes.
 func (pid Memory) part(addr uint64, b []byte) (int, error) {
 	if len(b) == 0 {
 		return 0, nil
@@ -43,7 +44,8 @@ func (p Piece) Read(addr uint64, b []byte) bool {
 // redZone is memory below the stack pointer that a function of x86-64 may use.
 const redZone = 128
 
-// copyStacks copies the stacks of all stopped threads, in few calls of the kernel.
+// copyStacks copies the stacks of all threads whose stack pointers are known, with few system calls. each
+// bounds a stack, in bytes; end is Steps.StackEnd of the process.
 func (p *Process) copyStacks(each int, end func(sp uint64) uint64, buffer *Buffer) {
 	p.copied = p.copied[:0]
 	for i := range p.Threads {
@@ -67,27 +69,28 @@ func (p *Process) copyStacks(each int, end func(sp uint64) uint64, buffer *Buffe
 	}, func(i, got, _ int) { stack(i).Bytes = stack(i).Bytes[:got] })
 }
 
-// Buffer is memory for the copies of stacks. It has been touched before anything is held. The zero
-// value is empty; it grows to what was needed the last time.
+// Buffer is memory for the copies of stacks. Its pages are present before a process is held. The zero value
+// is empty; it grows to the size that was needed the last time.
 type Buffer struct {
 	all, free []byte
-	needed    int // since prepare
+	needed    int // bytes that were taken since prepare
 }
 
 const (
 	leastBuffer = 256 << 10
-	mostBuffer  = 8 << 20 // that is kept
+	mostBuffer  = 8 << 20 // larger ones are not kept
 )
 
-// prepare makes the buffer free again.
+// prepare makes the whole buffer free, and resizes it.
 func (b *Buffer) prepare() {
 	if size := min(max(b.needed+b.needed/4, leastBuffer), mostBuffer); size > len(b.all) {
 		b.all = make([]byte, size)
-		clear(b.all) // so that it is in memory
+		clear(b.all) // so that its pages are present
 	}
 	b.free, b.needed = b.all, 0
 }
 
+// take returns n bytes.
 func (b *Buffer) take(n int) []byte {
 	b.needed += n
 	if n > len(b.free) {

@@ -10,8 +10,8 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// ReadText returns a file of /proc that has about size bytes. It makes fewer calls of the kernel than
-// os.ReadFile.
+// ReadText returns the contents of a file of /proc, which has about size bytes. It makes fewer system calls
+// than os.ReadFile.
 func ReadText(path string, size int) ([]byte, error) {
 	fd, err := unix.Open(path, unix.O_RDONLY|unix.O_CLOEXEC, 0)
 	if err != nil {
@@ -36,7 +36,7 @@ func ReadText(path string, size int) ([]byte, error) {
 	}
 }
 
-// Threads returns the threads of a process; none if it is gone.
+// Threads returns the IDs of the threads of a process; none if it has ended.
 func Threads(pid int) (tids []int) {
 	fd, err := unix.Open(fmt.Sprintf("/proc/%d/task", pid), unix.O_RDONLY|unix.O_DIRECTORY|unix.O_CLOEXEC, 0)
 	if err != nil {
@@ -63,7 +63,7 @@ func Threads(pid int) (tids []int) {
 	return tids
 }
 
-// LivingThread returns a thread of a process whose first thread has ended; 0: there is none.
+// LivingThread returns the ID of a thread, other than the first, that has not ended; 0: there is none.
 func LivingThread(pid int) int {
 	for _, tid := range Threads(pid) {
 		if state, _ := status(pid, tid); tid != pid && state != "" && state != "Z" && state != "X" {

@@ -1,3 +1,5 @@
+// Registers of threads on x86-64.
+
 package hold
 
 import (
@@ -10,9 +12,10 @@ import (
 // Machine is the machine of this host.
 var Machine = unwind.AMD64
 
+// stackPointer is the DWARF number of the stack pointer.
 const stackPointer = 7
 
-// syscallArguments are the registers of the arguments of a system call.
+// syscallArguments are the DWARF numbers of the registers of the arguments of a system call.
 var syscallArguments = [6]uint64{5, 4, 1, 10, 8, 9}
 
 // RegistersOf returns the registers of a stopped thread, by their DWARF numbers (psABI of x86-64,

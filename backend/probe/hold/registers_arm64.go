@@ -1,3 +1,5 @@
+// Registers of threads on arm64.
+
 package hold
 
 import (
@@ -13,9 +15,10 @@ import (
 // Machine is the machine of this host.
 var Machine = unwind.ARM64
 
+// stackPointer is the DWARF number of the stack pointer.
 const stackPointer = 31
 
-// syscallArguments are the registers of the arguments of a system call.
+// syscallArguments are the DWARF numbers of the registers of the arguments of a system call.
 var syscallArguments = [6]uint64{0, 1, 2, 3, 4, 5}
 
 // RegistersOf returns the registers of a stopped thread, by their DWARF numbers (DWARF for the Arm
@@ -33,7 +36,7 @@ func RegistersOf(tid int) (r cfi.Registers, pointer uint64, err error) {
 	return r, threadPointer(tid), nil
 }
 
-// Sets of registers (linux/elf.h).
+// Types of register sets (linux/elf.h).
 const (
 	noteTLS     = 0x401 // NT_ARM_TLS: the thread pointer
 	noteSigning = 0x406 // NT_ARM_PAC_MASK: bits of signed addresses, of data and of code
@@ -46,7 +49,8 @@ func threadPointer(tid int) uint64 { return registerSet(tid, noteTLS)[0] }
 // threads; 0: none do.
 func signMask(tid int) uint64 { return registerSet(tid, noteSigning)[1] }
 
-// registerSet returns the first two numbers of a set of registers; 0 if there are none.
+// registerSet returns the first two 64-bit numbers of a register set, by its type; they are 0 if it cannot be
+// read.
 func registerSet(tid, note int) (set [2]uint64) {
 	var b [16]byte
 	v := unix.Iovec{Base: &b[0]}

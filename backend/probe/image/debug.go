@@ -11,14 +11,14 @@ import (
 	"strings"
 )
 
-// mostUnpacked bounds the debug information of a file in which it is compressed, in bytes: it is
-// unpacked as a whole.
+// mostUnpacked bounds compressed debug information after decompression, in bytes: it is decompressed as a
+// whole.
 const mostUnpacked = 128 << 20
 
-// dwarf returns the debug information; nil: there is none. Sections that are not compressed are used
-// as they lie in the file; then info is .debug_info.
+// dwarf returns the debug information, and the contents of .debug_info; d is nil if there is none. Sections
+// that are not compressed are used in place, without a copy.
 func (f *file) dwarf() (d *dwarf.Data, info []byte, err error) {
-	sections, whole := map[string][]byte{}, true
+	sections, plain := map[string][]byte{}, true // plain: no section is compressed, relocatable or duplicate
 	for i := range f.sections {
 		s := &f.sections[i]
 		name, ok := strings.CutPrefix(s.name, ".debug_")
@@ -26,11 +26,11 @@ func (f *file) dwarf() (d *dwarf.Data, info []byte, err error) {
 			continue
 		}
 		if _, twice := sections[name]; !ok || twice || s.flags&elf.SHF_COMPRESSED != 0 || elf.Type(f.data[16]) == elf.ET_REL {
-			whole = false
+			plain = false
 		}
 		sections[name] = f.contents(s)
 	}
-	if !whole {
+	if !plain {
 		return f.unpackedDWARF()
 	}
 	if len(sections["info"]) == 0 {
@@ -48,8 +48,8 @@ func (f *file) dwarf() (d *dwarf.Data, info []byte, err error) {
 	return d, sections["info"], nil
 }
 
-// firstEntries returns where the first entries of units are in .debug_info, behind their headers
-// (DWARF 5, 7.5.1). Other units than ordinary ones are left out.
+// firstEntries returns where the first entries of units are in .debug_info, which follow the unit headers
+// (DWARF 5, 7.5.1). Only compilation units are returned, not type or partial units of DWARF 5.
 func firstEntries(info []byte) (offsets []dwarf.Offset) {
 	le := binary.LittleEndian
 	for at := uint64(0); at+4 <= uint64(len(info)); {
@@ -64,7 +64,7 @@ func firstEntries(info []byte) (offsets []dwarf.Offset) {
 		if size > uint64(len(b))-header {
 			return offsets
 		}
-		offset := uint64(4) // of an abbreviation table
+		offset := uint64(4) // size of debug_abbrev_offset
 		if wide {
 			offset = 8
 		}
@@ -81,7 +81,7 @@ func firstEntries(info []byte) (offsets []dwarf.Offset) {
 	return offsets
 }
 
-// unpackedDWARF reads compressed debug information.
+// unpackedDWARF reads debug information by package debug/elf, which decompresses and relocates it.
 func (f *file) unpackedDWARF() (d *dwarf.Data, info []byte, err error) {
 	total := uint64(0)
 	e, err := elf.NewFile(bytes.NewReader(f.data))
@@ -105,7 +105,7 @@ func (f *file) unpackedDWARF() (d *dwarf.Data, info []byte, err error) {
 	return d, info, err
 }
 
-// DebugFrame returns a copy of the section .debug_frame of an ELF file, unpacked; nil: there is none.
+// DebugFrame returns a copy of the section .debug_frame of an ELF file, decompressed; nil: there is none.
 func DebugFrame(data []byte) (b []byte) {
 	err := protect(func() {
 		f, err := parseFile(data)
@@ -127,7 +127,7 @@ func DebugFrame(data []byte) (b []byte) {
 	return b
 }
 
-// unpackedSection returns a compressed section; nil: it is too large, or damaged.
+// unpackedSection decompresses a section; nil: it is too large, or damaged.
 func unpackedSection(data []byte, name string) []byte {
 	e, err := elf.NewFile(bytes.NewReader(data))
 	if err != nil {

@@ -1,4 +1,4 @@
-// Symbols of images whose files are gone, from their own memory.
+// Symbols of images whose files do not exist any more, from memory.
 
 package image
 
@@ -32,12 +32,13 @@ func (m *Module) DynamicSymbols(mem cfi.Memory) (s *Symbols) {
 // dtGNUHash is DT_GNU_HASH.
 const dtGNUHash elf.DynTag = 0x6ffffef5
 
-// countSymbols returns the number of dynamic symbols, mostImports at most: the hash tables have it.
+// countSymbols returns the number of dynamic symbols, at most mostImports, as the hash tables tell it. d is
+// the dynamic section.
 func (m *Module) countSymbols(mem cfi.Memory, d map[elf.DynTag]uint64) uint64 {
 	le := binary.LittleEndian
 	var head [16]byte
 	if at := d[elf.DT_HASH]; at != 0 && mem.Read(m.at(at), head[:8]) {
-		return uint64(min(le.Uint32(head[4:]), mostImports)) // as many as there are chains
+		return uint64(min(le.Uint32(head[4:]), mostImports)) // nchain, the number of symbols
 	}
 	at := m.at(d[dtGNUHash])
 	if d[dtGNUHash] == 0 || !mem.Read(at, head[:]) {
@@ -57,7 +58,7 @@ func (m *Module) countSymbols(mem cfi.Memory, d map[elf.DynTag]uint64) uint64 {
 		last = max(last, le.Uint32(b))
 	}
 	at += 4 * uint64(buckets)
-	for n := last; n >= first && n < mostImports; n++ { // the last chain ends with a hash that is odd
+	for n := last; n >= first && n < mostImports; n++ { // bit 0 of a hash marks the last one of a chain
 		var hash [4]byte
 		if !mem.Read(at+4*uint64(n-first), hash[:]) {
 			return 0

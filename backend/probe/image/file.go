@@ -11,8 +11,8 @@ import (
 	"runtime/debug"
 )
 
-// file is the bytes of an ELF file with its sections. They may be those of a mapped file: what can
-// touch them runs within protect.
+// file is an ELF file with its sections. Its bytes may be a mapped file, so code that reads them runs within
+// protect.
 type file struct {
 	data     []byte
 	sections []section
@@ -39,8 +39,8 @@ var (
 	errDamaged = errors.New("damaged ELF file")
 )
 
-// protect calls f. A panic is an error: neither debug/elf nor debug/dwarf is hardened against damaged
-// files, and a mapped file may become shorter.
+// protect calls f and returns a panic of f as an error: neither debug/elf nor debug/dwarf is hardened
+// against damaged files, and a mapped file may become shorter.
 func protect(f func()) (err error) {
 	defer func() {
 		if r := recover(); r != nil {
@@ -70,7 +70,7 @@ func parseFile(data []byte) (*file, error) {
 	if first == nil {
 		return nil, errDamaged
 	}
-	if n == 0 { // more than fit
+	if n == 0 { // the number does not fit into e_shnum
 		n = le.Uint64(first[32:])
 	}
 	if names == uint32(elf.SHN_XINDEX) {
@@ -132,8 +132,7 @@ func (f *file) contents(s *section) []byte {
 	return f.bytes(s.offset, s.size)
 }
 
-// textAt returns the text at an offset, which a zero byte ends; nil: it is longer than most, or there
-// is none.
+// textAt returns the zero-terminated text at an offset; nil: it has most bytes or more, or there is none.
 func textAt(text []byte, offset uint32, most int) []byte {
 	if uint64(offset) >= uint64(len(text)) {
 		return nil
@@ -146,8 +145,8 @@ func textAt(text []byte, offset uint32, most int) []byte {
 	return b[:end:end]
 }
 
-// buildID returns the build-id of the notes that are in memory; "": there is none. Linkers write notes that are
-// in sections only (that of Go).
+// buildID returns the build-id of the notes that program headers describe; "": there is none. Notes that are
+// in sections only, which some linkers write, are not in the memory of processes and do not count.
 func (f *file) buildID() string {
 	head := make([]byte, headSize)
 	copy(head, f.data)
@@ -155,8 +154,8 @@ func (f *file) buildID() string {
 	return m.BuildID
 }
 
-// noteID returns the build-id of the sections of notes; "": there is none. Separate debug files have no notes in
-// memory.
+// noteID returns the build-id of the note sections; "": there is none. The program headers of separate debug
+// files do not describe their notes.
 func (f *file) noteID() string {
 	for i := range f.sections {
 		if s := &f.sections[i]; s.kind == elf.SHT_NOTE && s.size <= headSize {

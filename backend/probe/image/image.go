@@ -1,5 +1,5 @@
-// Package image provides programs and libraries as they lie in the memory of processes: their
-// unwind tables, build-ids and names of functions. It does no I/O of its own.
+// Package image provides programs and libraries as they are in the memory of processes: their unwind
+// tables, build-ids, symbols and lines. It does no I/O of its own.
 package image
 
 import (
@@ -21,8 +21,8 @@ type Module struct {
 	BuildID    string // hexadecimal; "": none
 	// Header is the mapping of the ELF header.
 	Header Mapping
-	// Sum is a hash of the first SumSize bytes, which are unlike those of any other image: headers
-	// and build-id.
+	// Sum is a hash of the first SumSize bytes, which differ from those of other images: they have the
+	// headers and the build-id.
 	Sum     uint64
 	frames  uint64 // address of .eh_frame_hdr in the file; 0: none
 	dynamic uint64 // address of the dynamic section in the file; 0: none
@@ -41,8 +41,8 @@ type Head struct {
 	Read  bool // Bytes have been filled
 }
 
-// Modules returns the images of a process, ascending. read reads its memory. scratch is memory that is
-// used meanwhile; it grows as needed.
+// Modules returns the images of a process, ascending. read fills the heads from the memory of the process.
+// scratch is reused memory for the heads; it grows as needed.
 func Modules(maps []Mapping, read func([]Head), scratch *[]byte) []Module {
 	var heads []Head
 	var from []Mapping
@@ -70,8 +70,8 @@ func Modules(maps []Mapping, read func([]Head), scratch *[]byte) []Module {
 	return all
 }
 
-// hasCode reports whether the file of the first mapping is executable there or in the mappings
-// that follow it. Files that are only read are no images.
+// hasCode reports whether the first mapping, or a following one of the same file, is executable. Other files
+// are not images.
 func hasCode(maps []Mapping) bool {
 	for _, m := range maps {
 		switch {
@@ -87,7 +87,8 @@ func hasCode(maps []Mapping) bool {
 // mostHeaders bounds the program headers; real images have 9 to 14.
 const mostHeaders = 64
 
-// parse reads the headers of a 64-bit, little-endian image at an address.
+// parse reads the ELF and program headers of a 64-bit, little-endian image at an address. head has headSize
+// bytes.
 func parse(head []byte, at uint64) (m Module, ok bool) {
 	le := binary.LittleEndian
 	if string(head[:6]) != "\x7fELF\x02\x01" {
@@ -122,7 +123,7 @@ func parse(head []byte, at uint64) (m Module, ok bool) {
 	return m, first < end && m.First < m.End
 }
 
-// buildID returns the build-id of notes (NT_GNU_BUILD_ID, type 3), "" if there is none.
+// buildID returns the build-id in a sequence of notes (NT_GNU_BUILD_ID, type 3); "": there is none.
 func buildID(notes []byte) string {
 	le := binary.LittleEndian
 	for len(notes) >= 12 {
@@ -153,8 +154,8 @@ func (m *Module) Name() string {
 	return path[strings.LastIndexByte(path, '/')+1:]
 }
 
-// Table returns the unwind tables of the module; nil: there are none. mem is the memory of the
-// image at the addresses of its file.
+// Table returns the unwind tables with an index of the module; nil: there are none. mem is the memory of
+// the image by the addresses of its file.
 func (m *Module) Table(mem cfi.Memory) *cfi.Table {
 	if m.frames == 0 {
 		return nil

@@ -1,4 +1,4 @@
-// Numbers that are looked up.
+// Lists of numbers that are sorted on demand.
 
 package image
 
@@ -8,18 +8,18 @@ import (
 	"sort"
 )
 
-// index is a sorted list of numbers. It is sorted only where it is looked at: of the symbols of a
-// library of 100 MB a stack needs a few.
+// index is a sorted list of numbers in buckets. A bucket is sorted when it is used for the first time: a
+// stack needs only a few of the symbols of a library of 100 MB.
 type index struct {
-	keys   []uint64 // those of a bucket side by side
-	ends   []uint32 // of buckets
-	sorted []bool
-	shift  uint // a key shifted by it is its bucket
+	keys   []uint64 // by bucket, in ascending order of buckets
+	ends   []uint32 // of each bucket in keys
+	sorted []bool   // of each bucket
+	shift  uint     // key>>shift is the bucket of a key
 }
 
 const (
 	perBucket   = 16 // keys, on average
-	mostBuckets = 18 // as a power of two
+	mostBuckets = 18 // binary logarithm of the greatest number of buckets
 )
 
 // newIndex returns the list of keys, which it changes and keeps.
@@ -36,7 +36,7 @@ func newIndex(keys []uint64) *index {
 	for _, k := range keys {
 		x.ends[k>>x.shift]++
 	}
-	next := make([]uint32, len(x.ends)) // place of each bucket for the next key
+	next := make([]uint32, len(x.ends)) // of each bucket, the place of its next key
 	total := uint32(0)
 	for i, n := range x.ends {
 		next[i] = total

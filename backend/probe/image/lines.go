@@ -16,21 +16,22 @@ type Place struct {
 	Line     int    // 0: not known
 }
 
-// Lines are the lines of an image, by the addresses of its file. Each compilation unit is read
-// when it is needed first, and each function in it. One goroutine uses it at a time.
+// Lines are the lines of an image, by the addresses of its file. Compilation units, and functions in them,
+// are read when they are needed for the first time. One goroutine uses it at a time.
 type Lines struct {
 	data  *dwarf.Data
 	units []unitRange // ascending
 	read  map[dwarf.Offset]*unit
 }
 
+// unitRange is a range of addresses of a compilation unit.
 type unitRange struct {
 	first, end uint64
 	entry      *dwarf.Entry
-	behind     dwarf.Offset // its entries are before this
+	limit      dwarf.Offset // end of its entries
 }
 
-// row is the line from an address on; a row with end has none.
+// row is the line of the addresses from addr to the next row. A row with end marks the end of a sequence.
 type row struct {
 	addr uint64
 	file string
@@ -77,6 +78,7 @@ func (l *Lines) findUnits(offsets []dwarf.Offset) {
 	}
 }
 
+// addUnit adds the ranges of a compilation unit; end is the end of its entries.
 func (l *Lines) addUnit(e *dwarf.Entry, end dwarf.Offset) {
 	if e.Tag != dwarf.TagCompileUnit {
 		return
@@ -117,10 +119,11 @@ func (l *Lines) at(addr uint64) []Place {
 	return l.unit(&l.units[i]).at(addr)
 }
 
+// unit returns the unit of a range, which is read if necessary.
 func (l *Lines) unit(x *unitRange) *unit {
 	u := l.read[x.entry.Offset]
 	if u == nil {
-		u = &unit{data: l.data, entry: x.entry, behind: x.behind, dir: directory(x.entry)}
+		u = &unit{data: l.data, entry: x.entry, limit: x.limit, dir: directory(x.entry)}
 		l.read[x.entry.Offset] = u
 		u.readRows(l.data, x.entry)
 		u.index()
@@ -128,8 +131,8 @@ func (l *Lines) unit(x *unitRange) *unit {
 	return u
 }
 
-// readRows reads the line table. Its sequences may be in any order. Of several rows for one
-// address the last that begins a statement counts; line 0 means that of the row before.
+// readRows reads the line table. Its sequences may be in any order. Of several rows for one address the last
+// one that begins a statement is kept. A row with line 0 is left out, so that the row before applies.
 func (u *unit) readRows(data *dwarf.Data, e *dwarf.Entry) {
 	r, err := data.LineReader(e)
 	if r == nil || err != nil {
@@ -162,8 +165,8 @@ func (u *unit) readRows(data *dwarf.Data, e *dwarf.Entry) {
 	})
 }
 
-// directory returns the directory in which a unit was compiled by a relative name, with a slash;
-// otherwise "".
+// directory returns the directory in which a unit was compiled, with a slash at the end; "" if the name of
+// its source file is absolute.
 func directory(e *dwarf.Entry) string {
 	name, _ := e.Val(dwarf.AttrName).(string)
 	dir, _ := e.Val(dwarf.AttrCompDir).(string)

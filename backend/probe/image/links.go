@@ -1,4 +1,4 @@
-// What images import, from their own memory.
+// What images import, from memory.
 
 package image
 
@@ -68,8 +68,8 @@ const (
 	symbolSize     = 24 // Elf64_Sym
 )
 
-// at returns an address of the dynamic section in the process: the dynamic linker of the C library
-// has added the bias to some.
+// at returns the address in the process of an address in the dynamic section. The dynamic linker of glibc
+// has added the bias to some of them already.
 func (m *Module) at(addr uint64) uint64 {
 	if addr >= m.First && addr < m.End {
 		return addr

@@ -20,15 +20,15 @@ type Mapping struct {
 	Path       string // or a name such as [vdso]
 }
 
-// ParseMaps returns the mappings of the text of /proc/PID/maps, ascending. Lines that are not
-// understood are left out.
+// ParseMaps returns the mappings in the text of /proc/PID/maps, ascending. Lines that cannot be parsed are
+// left out.
 func ParseMaps(text string) []Mapping {
 	all := make([]Mapping, 0, strings.Count(text, "\n"))
 	for line := range strings.Lines(text) {
 		if m, ok := parseMapping(strings.TrimSuffix(line, "\n")); ok {
 			if n := len(all) - 1; n >= 0 && all[n].File == m.File && all[n].Path == m.Path {
 				m.File, m.Path = all[n].File, all[n].Path
-			} else { // which many processes have; so the text is not kept
+			} else { // many processes have equal ones, and the text is not to be kept
 				m.File, m.Path = unique.Make(m.File).Value(), unique.Make(m.Path).Value()
 			}
 			all = append(all, m)

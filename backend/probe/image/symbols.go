@@ -8,11 +8,11 @@ import (
 	"encoding/binary"
 	"fmt"
 
-	packed "sdm/backend/probe/symbol"
+	"sdm/backend/probe/symbol"
 )
 
-// Symbols are the functions and variables of an image, by the addresses of its file. They are found
-// in the tables of the file when they are asked for. One goroutine uses them at a time.
+// Symbols are the functions and variables of an image, by the addresses of its file. They are looked up in
+// the symbol tables of the file on demand. One goroutine uses them at a time.
 type Symbols struct {
 	// SharedName is the name by which programs refer to a library (DT_SONAME); "": none.
 	SharedName string
@@ -20,8 +20,8 @@ type Symbols struct {
 	sections map[string]section
 	packed   []byte // .gnu_debugdata of a file without .symtab, which has further symbols; nil: none
 	tables   []*table
-	count    int    // of all entries
-	base     uint64 // no section has a lower address
+	count    int    // number of entries of all tables
+	base     uint64 // lowest address of a section
 	byAddr   *index // nil: not made yet
 }
 
@@ -89,6 +89,7 @@ func readSymbols(data []byte) (*Symbols, string, error) {
 	return s, f.buildID(), nil
 }
 
+// add adds a table.
 func (s *Symbols) add(t *table) {
 	t.first = s.count
 	s.tables = append(s.tables, t)
@@ -96,7 +97,7 @@ func (s *Symbols) add(t *table) {
 	s.byAddr = nil
 }
 
-// Join adds the symbols of a file with the same addresses.
+// Join adds the symbols of another file of the same image, such as its separate debug file.
 func (s *Symbols) Join(more *Symbols) {
 	for _, t := range more.tables {
 		if s.count+t.len() <= mostSymbols {
@@ -105,12 +106,12 @@ func (s *Symbols) Join(more *Symbols) {
 	}
 }
 
-// unpack adds the symbols of .gnu_debugdata. Without them there are fewer names.
+// unpack adds the symbols of .gnu_debugdata. If they cannot be read, there are fewer names.
 func (s *Symbols) unpack() {
 	if s.packed == nil {
 		return
 	}
-	b, err := packed.Unpack(s.packed)
+	b, err := symbol.Unpack(s.packed)
 	s.packed = nil
 	if err != nil {
 		return
@@ -129,8 +130,8 @@ func (s *Symbols) Section(name string) (addr, size uint64, ok bool) {
 	return x.addr, x.size, ok
 }
 
-// Address returns the address of a function or variable in the file. What is exported comes first;
-// functions of .gnu_debugdata, which are not exported, are left out.
+// Address returns the address of a function or variable in the file. Exported ones have precedence.
+// .gnu_debugdata, whose functions are not exported, is not unpacked for this.
 func (s *Symbols) Address(name string) (addr uint64, ok bool) {
 	if s == nil {
 		return 0, false
@@ -197,13 +198,14 @@ func (s *Symbols) order() {
 }
 
 const (
-	nearby = 16   // symbols that are looked at below an address: functions may be nested
-	mostOf = 1024 // symbols of one address
+	nearby = 16   // symbols below an address that are examined: functions may be nested
+	mostOf = 1024 // symbols with one address that are examined
 )
 
-// function looks below an address for the nearest function that contains it. Of several functions of
-// one address, the last by name is shown, as by gdb. Those without a size count only if no other
-// symbol is as near.
+// function returns the function that contains an address, the one with the highest first address if there
+// are several. Of several functions with one address it returns the last by name, as gdb does. A function
+// without a size counts only if it is the nearest symbol below addr, and no symbol with a size has its
+// address.
 func (s *Symbols) function(addr uint64) (f Function, ok bool) {
 	if s.byAddr == nil {
 		s.order()
@@ -214,12 +216,12 @@ func (s *Symbols) function(addr uint64) (f Function, ok bool) {
 	i := s.byAddr.from((addr-s.base)<<addrShift|(1<<addrShift-1)) - 1
 	for n, nearest := 0, true; i >= 0 && n < nearby; nearest = false {
 		at := s.byAddr.at(i) >> addrShift
-		alone := s.byAddr.at(i)&sizedBit == 0 // there is none with a size
+		unsized := s.byAddr.at(i)&sizedBit == 0 // no symbol with this address has a size
 		first := s.base + at
 		var best []byte
 		for k := 0; i >= 0 && k < mostOf && s.byAddr.at(i)>>addrShift == at; k, i, n = k+1, i-1, n+1 {
 			t, x := s.symbol(int(s.byAddr.at(i) & (sizedBit - 1)))
-			if addr-first < x.size || x.size == 0 && nearest && alone {
+			if addr-first < x.size || x.size == 0 && nearest && unsized {
 				if name := x.readable(t); bytes.Compare(name, best) > 0 {
 					best, f.Size = name, x.size
 				}
@@ -233,7 +235,7 @@ func (s *Symbols) function(addr uint64) (f Function, ok bool) {
 	return Function{}, false
 }
 
-// symbol returns a symbol by its number among those of all tables.
+// symbol returns symbol n of all tables together.
 func (s *Symbols) symbol(n int) (*table, entry) {
 	for _, t := range s.tables {
 		if n < t.first+t.len() {
@@ -248,7 +250,7 @@ type table struct {
 	entries, names []byte
 	first          int      // number of its first symbol among those of all tables
 	hashed         *gnuHash // of the names; nil: there is none
-	byName         *index   // hashes of names and numbers in the table; nil: not made yet
+	byName         *index   // keys are the hash of a name <<32 | number in the table; nil: not made yet
 }
 
 func (t *table) len() int { return len(t.entries) / symbolSize }
@@ -269,8 +271,8 @@ func (t *table) at(i int) entry {
 // typeIFunc is STT_GNU_IFUNC, a function whose implementation is chosen at load time.
 const typeIFunc = 10
 
-// isFunction reports whether a symbol is a function of this file. Assemblers give some functions
-// no type; those without a size are labels, but for the entry of a program.
+// isFunction reports whether a symbol is a function of this file. Functions in assembler may have no type.
+// Symbols without type and size are labels, except for _start, the entry of a program.
 func (x *entry) isFunction(t *table) bool {
 	if x.section == elf.SHN_UNDEF || x.section >= elf.SHN_LORESERVE || x.addr == 0 || x.name == 0 {
 		return false
@@ -290,7 +292,7 @@ func (x *entry) isVariable() bool {
 
 func (x *entry) text(t *table) []byte { return textAt(t.names, x.name, mostSymbolName) }
 
-// clones are the endings with which gcc names copies of a function. A number follows.
+// clones are the suffixes that gcc appends to the names of copies of a function, followed by a number.
 var clones = [][]byte{[]byte(".constprop"), []byte(".isra"), []byte(".part")}
 
 // readable returns the name of a function without its version, and without the number of a copy, as
@@ -306,7 +308,7 @@ func (x *entry) readable(t *table) []byte {
 	return name
 }
 
-// find returns the address of a variable, or of the first function, of this name.
+// find returns the address of the variable with a name, or else the lowest address of the functions with it.
 func (t *table) find(name string) (addr uint64, ok bool) {
 	variable := false
 	t.named(name, func(i int) {
@@ -324,7 +326,7 @@ func (t *table) find(name string) (addr uint64, ok bool) {
 	return addr, ok
 }
 
-// named calls f with the numbers of symbols that may have a name.
+// named calls f with the numbers of the symbols that may have a name: their hashes are equal.
 func (t *table) named(name string, f func(i int)) {
 	if t.hashed != nil {
 		t.hashed.each(name, f)
@@ -343,6 +345,7 @@ func (t *table) named(name string, f func(i int)) {
 	}
 }
 
+// orderNames makes byName.
 func (t *table) orderNames() {
 	var keys []uint64
 	for i := range t.len() {
@@ -357,7 +360,7 @@ func (t *table) orderNames() {
 	t.byName = newIndex(keys)
 }
 
-// hashOf returns 32 bits (FNV-1a).
+// hashOf returns a hash of 32 bits (FNV-1a).
 func hashOf(name []byte) uint64 {
 	h := uint32(2166136261)
 	for _, c := range name {

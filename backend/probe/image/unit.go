@@ -8,15 +8,15 @@ import (
 	"sort"
 )
 
-// unit is a compilation unit. Of its entries those are read first that are not within functions and
-// classes; what is within a function is read when an address in it is asked for.
+// unit is a compilation unit. At first only the entries outside of functions and classes are read; those
+// within a function are read when an address in it is looked up.
 type unit struct {
 	data      *dwarf.Data
 	entry     *dwarf.Entry
-	behind    dwarf.Offset // its entries are before this
+	limit     dwarf.Offset // end of its entries
 	rows      []row        // ascending by address
 	files     []*dwarf.LineFile
-	dir       string // that begins the names of files as gdb does not show them
+	dir       string // prefix of the names of files that gdb does not show
 	functions []function
 	blocks    []block // ascending by offset
 	deep      bool    // functions within functions and classes are among functions
@@ -28,10 +28,10 @@ type function struct {
 	*body
 }
 
-// body is a function, whatever its ranges are.
+// body is a function, which all its ranges share.
 type body struct {
 	entry   *dwarf.Entry
-	inlined []inlined // within; in the order of entries, so that each follows those around it
+	inlined []inlined // functions that are inlined in it, in the order of entries: outer ones precede inner ones
 	read    bool      // inlined has been read
 }
 
@@ -39,16 +39,16 @@ type body struct {
 type inlined struct {
 	first, end uint64
 	entry      *dwarf.Entry
-	depth      int // from 1
-	file       string
-	line       int // of the call
+	depth      int    // number of functions around it, from 1
+	file       string // of the call
+	line       int    // of the call
 }
 
-// block is a namespace, a class or a function with its entries.
+// block is a namespace, a class or a function with entries within it.
 type block struct {
 	first, end dwarf.Offset // end is 0 if it ends with the block around it
 	scope      string       // of its entries: "ns::Class::"
-	around     int          // number of the block around it; -1: none
+	around     int          // index of the block around it; -1: none
 	skipped    bool         // its entries have not been read
 }
 
@@ -64,7 +64,7 @@ func (u *unit) index() {
 	}
 }
 
-// level reads the entries up to the end of a block's.
+// level reads the entries of a block, whose index is around, up to their end. scope is that of the entries.
 func (u *unit) level(r *dwarf.Reader, scope string, around, nested int) {
 	last := -1 // block that the next entry ends
 	for {
@@ -96,8 +96,8 @@ func (u *unit) level(r *dwarf.Reader, scope string, around, nested int) {
 	}
 }
 
-// skip goes to the entry behind those within an entry. (SkipChildren of the library calls itself for each
-// level, of which a damaged file may have any number.)
+// skip moves the reader after the children of e. It replaces dwarf.Reader.SkipChildren, which is recursive
+// without a bound for damaged files.
 func skip(r *dwarf.Reader, e *dwarf.Entry) {
 	for within := 1; ; {
 		if at, ok := e.Val(dwarf.AttrSibling).(dwarf.Offset); ok && at > e.Offset && e.Children {
@@ -119,7 +119,7 @@ func skip(r *dwarf.Reader, e *dwarf.Entry) {
 	}
 }
 
-// scopeWithin returns the scope of what is within an entry, and whether the entry is a block.
+// scopeWithin returns the scope of the entries within e, and whether e is a block. scope is that of e.
 func scopeWithin(e *dwarf.Entry, scope string) (inner string, isBlock bool) {
 	switch e.Tag {
 	case dwarf.TagNamespace, dwarf.TagStructType, dwarf.TagClassType, dwarf.TagUnionType:
@@ -146,15 +146,15 @@ func (u *unit) add(e *dwarf.Entry) {
 	}
 }
 
-// at returns the places of an address.
+// at returns the places of an address, the innermost first.
 func (u *unit) at(addr uint64) []Place {
 	f := u.function(addr)
 	i := sort.Search(len(u.rows), func(i int) bool { return u.rows[i].addr > addr }) - 1
 	if f == nil || i < 0 || u.rows[i].end {
 		return nil
 	}
-	around := []*dwarf.Entry{f.entry}
-	calls := []inlined{{}}
+	around := []*dwarf.Entry{f.entry} // functions that contain addr, outermost first
+	calls := []inlined{{}}            // of each, the call that was inlined; the first is unused
 	for _, x := range u.within(f) {
 		if x.first <= addr && addr < x.end && x.depth == len(around) {
 			around, calls = append(around, x.entry), append(calls, x)
@@ -195,8 +195,8 @@ func (u *unit) function(addr uint64) *body {
 	}
 }
 
-// walk calls do for all entries up to the end of those within an entry, and for those within them. do
-// gets a number and returns that for those within.
+// walk calls do for all entries up to the end of the present level, and for the entries within them. do gets
+// the depth of an entry and returns the depth for the entries within it; below 0: these are skipped.
 func (u *unit) walk(r *dwarf.Reader, do func(e *dwarf.Entry, depth int) int, depth, nested int) {
 	for {
 		e, err := r.Next()
@@ -214,7 +214,7 @@ func (u *unit) walk(r *dwarf.Reader, do func(e *dwarf.Entry, depth int) int, dep
 	}
 }
 
-// within returns what is inlined in a function.
+// within returns the functions that are inlined in a function. It reads them at the first call.
 func (u *unit) within(b *body) []inlined {
 	if b.read || !b.entry.Children {
 		return b.inlined
@@ -231,14 +231,14 @@ func (u *unit) within(b *body) []inlined {
 			u.inline(b, e, depth)
 			return depth + 1
 		case dwarf.TagSubprogram:
-			return -1 // a function of its own
+			return -1 // a nested function, which add has added
 		}
 		return depth
 	}, 1, 0)
 	return b.inlined
 }
 
-// inline adds the ranges of a function that is inlined.
+// inline adds the ranges of an inlined function.
 func (u *unit) inline(b *body, e *dwarf.Entry, depth int) {
 	ranges, err := u.data.Ranges(e)
 	if err != nil {
@@ -256,10 +256,10 @@ func (u *unit) inline(b *body, e *dwarf.Entry, depth int) {
 	}
 }
 
-// mostOrigins bounds the references from an entry to the one with the name.
+// mostOrigins bounds the chain of references from the entry of a function to the one that has its name.
 const mostOrigins = 4
 
-// originOf returns the entry that has the name of a function.
+// originOf returns the entry that has the name of a function, after at most further references.
 func originOf(data *dwarf.Data, e *dwarf.Entry, further int) *dwarf.Entry {
 	for _, a := range []dwarf.Attr{dwarf.AttrAbstractOrigin, dwarf.AttrSpecification} {
 		at, ok := e.Val(a).(dwarf.Offset)
@@ -282,9 +282,10 @@ func (u *unit) name(e *dwarf.Entry) string {
 	return u.scope(origin.Offset) + name
 }
 
-// scope returns the namespaces and classes around an entry; "" for one of another unit.
+// scope returns the namespaces and classes around the entry at an offset, as a prefix of its name; "" for an
+// entry of another unit.
 func (u *unit) scope(offset dwarf.Offset) string {
-	if offset < u.entry.Offset || offset >= u.behind {
+	if offset < u.entry.Offset || offset >= u.limit {
 		return ""
 	}
 	i := sort.Search(len(u.blocks), func(i int) bool { return u.blocks[i].first >= offset }) - 1
@@ -308,7 +309,7 @@ func (u *unit) scopeIn(b *block, offset dwarf.Offset) string {
 		return ""
 	}
 	scope := b.scope
-	var before *dwarf.Entry // the last one with entries within
+	var before *dwarf.Entry // the entry before, if it has children
 	for nested := 0; nested < mostNested; {
 		e, err := r.Next()
 		switch {
@@ -321,9 +322,9 @@ func (u *unit) scopeIn(b *block, offset dwarf.Offset) string {
 				before = e
 				skip(r, e)
 			}
-		case before == nil: // it is not there
+		case before == nil: // there is no entry at the offset
 			return ""
-		default: // it is within the one before
+		default: // the entry is within before
 			r.Seek(before.Offset)
 			if _, err := r.Next(); err != nil {
 				return ""

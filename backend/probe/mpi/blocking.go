@@ -1,3 +1,5 @@
+// Requests that Open MPI makes for blocking calls.
+
 package mpi
 
 import (
@@ -13,12 +15,12 @@ var blocking = map[string]struct{ kind, peer, tag, buffer, count string }{
 	"Sendrecv": {"receive", "source", "recvtag", "recvbuf", "recvcount"},
 }
 
-// mostStack bounds the stack that is looked through for a request, in bytes.
+// mostStack bounds the part of the stack that is searched for a request, in bytes.
 const mostStack = 1 << 14
 
-// byRequest completes a blocking call with the request that Open MPI has made for it, which is in one
-// of the inner frames. It counts only with the same communicator, buffer and count. An argument
-// that differs from the request is unknown, unless it cannot have changed.
+// byRequest completes the peer and the tag of a blocking call with those of the request that Open MPI has made
+// for it, which is in one of the inner frames. A request counts only if it has the same communicator, buffer and
+// count. An argument that differs from the request becomes unknown, unless its grade is Sure.
 func (l *Library) byRequest(c *Call) {
 	names, ok := blocking[c.Function]
 	if l.Family != OpenMPI || !ok {
@@ -46,7 +48,8 @@ func (l *Library) byRequest(c *Call) {
 
 func isSure(a *Argument) bool { return a.Known && a.Grade == argument.Sure }
 
-// search looks for a request in the registers and the stack of the frames that the call has made.
+// search returns the first request that try accepts among the saved registers and the words of the inner frames
+// of the call.
 func (c *Call) search(try func(uint64) (Request, bool)) (Request, bool) {
 	for i := c.Frame - 1; i >= 0; i-- {
 		for n := range amd64.Registers {
@@ -68,7 +71,8 @@ func (c *Call) search(try func(uint64) (Request, bool)) (Request, bool) {
 	return Request{}, false
 }
 
-// agree completes an argument by what a request says. name gives a value its name of this package.
+// agree completes an argument by the value v of a request. name converts a number of the library to one of this
+// package.
 func (l *Library) agree(a *Argument, v int, name func(int) int) {
 	switch {
 	case !a.Known:

@@ -1,3 +1,5 @@
+// Calls of MPI on stacks, and their arguments.
+
 package mpi
 
 import (
@@ -14,11 +16,11 @@ type Argument struct {
 	Known bool
 	Grade argument.Grade
 	Why   string // why it is not known
-	// Found are the places that tell it: "function", "caller", "request".
+	// Found are the places where the value was found: "function", "caller", "request".
 	Found []string
 }
 
-// Call is a call of a function of MPI in which a thread is.
+// Call is the call of a function of MPI that a thread is in.
 type Call struct {
 	Function string // without MPI_, as "Recv"
 	Frame    int    // index of its frame on the stack, from the innermost
@@ -29,14 +31,14 @@ type Call struct {
 	finder *argument.Finder
 }
 
-// isLibrary reports whether an image is a library of MPI, by its name. Open MPI 6 has its functions in one
-// and what they jump to in another.
+// isLibrary reports whether an image is a library of MPI, by its name. Open MPI 6 has the functions of MPI in one
+// library, and the code to which they jump in another.
 func isLibrary(x snapshot.Image) bool {
 	name := x.Module().Name()
 	return strings.HasPrefix(name, "libmpi") || strings.HasPrefix(name, "libpmpi") || strings.HasPrefix(name, "libopen_mpi")
 }
 
-// IsIn reports whether a thread is in MPI, perhaps: it costs little.
+// IsIn reports whether a thread may be in a call of MPI. It takes less time than Open and Find.
 func IsIn(p *snapshot.Process, t *snapshot.Thread) bool {
 	for _, f := range t.Stack.Frames {
 		x := p.At(f.Lookup())
@@ -59,7 +61,7 @@ func IsIn(p *snapshot.Process, t *snapshot.Thread) bool {
 // at a time.
 type Cache struct {
 	sites argument.Cache
-	tags  map[string]int // where in a request of UCX the tag of a send is, in words, by the image of MPI
+	tags  map[string]int // index of the word of a request of UCX that is the tag of a send, by the image of MPI
 }
 
 // Find returns the outermost call of MPI on the stack of a thread: the one that the program has made;
@@ -73,7 +75,7 @@ func Find(l *Library, cache *Cache, p *snapshot.Process, t *snapshot.Thread) *Ca
 		n, isLarge := function(f.Name(i))
 		isOwn := n != ""
 		if x := f.Image(i); !isOwn && i+1 < f.Frames() && x != nil && isLibrary(x) && x != f.Image(i+1) {
-			n, isLarge = function(f.CalledName(i + 1)) // the function of MPI has jumped on, perhaps
+			n, isLarge = function(f.CalledName(i + 1)) // the function of MPI may have jumped to this one
 		}
 		if _, ok := signatures[n]; ok {
 			frame, name, own, large = i, n, isOwn, isLarge
@@ -128,7 +130,7 @@ func (l *Library) bits(k Kind, large bool) int {
 	return 32
 }
 
-// signed returns a number of 32 or 64 bits.
+// signed extends the sign of a number of 32 or 64 bits.
 func signed(v uint64, bits int) int64 {
 	if bits == 32 {
 		return int64(int32(v))
@@ -156,8 +158,8 @@ func (c *Call) Arg(name string) *Argument {
 	return nil
 }
 
-// complete asks the library what the handles of a call are. A handle that the library refuses was
-// not found.
+// complete asks the library for the objects of the handles of a call, and reads its requests. A handle that the
+// library refuses becomes unknown.
 func (l *Library) complete(c *Call) {
 	for i := range c.Args {
 		a := &c.Args[i]
@@ -181,7 +183,8 @@ func (l *Library) complete(c *Call) {
 	}
 }
 
-// meaning asks the library what an argument is.
+// meaning checks a handle by asking the library for its object, and converts peers and tags to the numbers of
+// this package. It sets c.Comm.
 func (l *Library) meaning(c *Call, a *Argument) error {
 	of := func(comm *Communicator) error {
 		if comm.Err == nil && c.Comm == nil {
@@ -216,7 +219,7 @@ func (l *Library) handle(v int64) uint64 {
 	return uint64(v)
 }
 
-// check makes arguments unknown that cannot be: peers and roots that the communicator does not have.
+// check makes peers and roots unknown that the communicator does not have.
 func (l *Library) check(c *Call) {
 	if c.Comm == nil {
 		return

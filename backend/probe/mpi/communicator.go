@@ -1,3 +1,5 @@
+// Communicators, datatypes and operations, as the library describes them.
+
 package mpi
 
 import (
@@ -14,13 +16,13 @@ type Communicator struct {
 	Rank   int   // of the process in it
 	World  []int // world ranks of its members, in order
 	Remote []int // world ranks of the remote group of an intercommunicator; nil: it is none
-	// Context is the same in all members and differs from that of other communicators of the same
+	// Context is the same in all members, and differs from that of other communicators with the same
 	// members; "": not known.
 	Context string
 	Err     error // why nothing is known; the rest is valid if it is nil
 
 	handle uint64
-	ids    [2]uint64 // of MPICH, in messages: that it sends with, and that it receives with
+	ids    [2]uint64 // context IDs of MPICH in messages that it sends, and in those that it receives
 }
 
 // String returns the name of a communicator, or its size.
@@ -31,7 +33,7 @@ func (c *Communicator) String() string {
 	return c.Name
 }
 
-// Peers are the world ranks of those that messages are sent to.
+// Peers returns the world ranks of the members to which messages are sent, by their rank in the group.
 func (c *Communicator) Peers() []int {
 	if c.Remote != nil {
 		return c.Remote
@@ -111,8 +113,8 @@ func (l *Library) describe(c *Communicator, handle uint64) error {
 	return nil
 }
 
-// fieldOf returns the address of the field of an object that was loaded last with a value of 4 bytes; 0:
-// there is none. In MPICH the object has its handle in front, which tells it from other data.
+// fieldOf returns the address of the field of an object with a value v of 4 bytes that was loaded last; 0: there
+// is none. An object of MPICH begins with its handle, which distinguishes it from other data.
 func (l *Library) fieldOf(loads []emulator.Load, v uint32, handle uint64) (addr uint64) {
 	for _, load := range loads {
 		if load.Size == 4 && uint32(load.Value) == v && !load.IsOwn() && (l.Family != MPICH || l.follows(load.Addr, handle)) {
@@ -122,7 +124,7 @@ func (l *Library) fieldOf(loads []emulator.Load, v uint32, handle uint64) (addr 
 	return addr
 }
 
-// follows reports whether a handle of MPICH stands before an address.
+// follows reports whether an address is in the 256 bytes after a handle of MPICH.
 func (l *Library) follows(addr, handle uint64) bool {
 	const most = 256 // bytes of an object before its rank
 	for back := uint64(4); back <= most; back += 4 {
@@ -133,8 +135,8 @@ func (l *Library) follows(addr, handle uint64) bool {
 	return false
 }
 
-// context returns what tells a communicator from others. field is where its rank is, named what was
-// read for its name.
+// context returns Communicator.Context. field is the address at which the communicator has its rank; named are
+// the reads of memory when its name was asked for.
 func (l *Library) context(c *Communicator, handle, field uint64, named []emulator.Load) string {
 	switch {
 	case l.Family == MPICH && field != 0: // two words before the rank
@@ -148,7 +150,7 @@ func (l *Library) context(c *Communicator, handle, field uint64, named []emulato
 }
 
 // pair returns the context of a communicator of MPICH: two numbers of 16 bits, since release 5 of 32
-// bits. Of an intercommunicator the other side has them exchanged; else they are equal.
+// bits. Members of the other group of an intercommunicator have them exchanged; otherwise they are equal.
 func (l *Library) pair(c *Communicator, addr uint64) string {
 	first, ok := l.machine.Uint(addr, 4)
 	second, ok2 := l.machine.Uint(addr+4, 4)
@@ -159,7 +161,7 @@ func (l *Library) pair(c *Communicator, addr uint64) string {
 		c.ids = [2]uint64{first & 0xffff, first >> 16}
 	case first != 0:
 		c.ids = [2]uint64{first, second}
-	case c.handle != l.world: // all others have one
+	case c.handle != l.world: // only that of MPI_COMM_WORLD is 0
 		return ""
 	}
 	switch {
@@ -171,6 +173,7 @@ func (l *Library) pair(c *Communicator, addr uint64) string {
 	return fmt.Sprintf("%x.%x", min(c.ids[0], c.ids[1]), max(c.ids[0], c.ids[1]))
 }
 
+// text formats a number in memory; "": it cannot be read.
 func (l *Library) text(addr uint64, size int) string {
 	v, ok := l.machine.Uint(addr, size)
 	if !ok {
@@ -184,8 +187,8 @@ func (l *Library) hasSessions() bool {
 	return l.object("ompi_mpi_instance_null") != 0 || l.object("ompi_instance_null") != 0
 }
 
-// extended returns the context of Open MPI 5 and later: two words behind the pointer to the name.
-// Where that is in a communicator is seen when the name of the world is asked for.
+// extended returns the context of Open MPI 5 and later: the two words after the pointer to the name. The offset
+// of that pointer is determined when the name of MPI_COMM_WORLD is asked for.
 func (l *Library) extended(c *Communicator, handle, field uint64, named []emulator.Load) string {
 	if handle == l.world {
 		for _, load := range named {
@@ -206,8 +209,8 @@ func (l *Library) extended(c *Communicator, handle, field uint64, named []emulat
 	return first + "." + second
 }
 
-// byContext returns the communicator of MPICH that has a context in messages; nil: it is not among the
-// first ones.
+// byContext returns the communicator of MPICH with a context ID of messages; nil: it is not among those that are
+// examined.
 func (l *Library) byContext(id uint64) *Communicator {
 	if l.contexts == nil {
 		l.contexts = map[uint64]*Communicator{}
@@ -218,7 +221,8 @@ func (l *Library) byContext(id uint64) *Communicator {
 	return l.contexts[id]
 }
 
-// addContexts adds the communicators with handles from first on, until many of them are free.
+// addContexts adds the communicators with the handles from first on, at most most, until mostFree handles in a
+// row are not in use.
 func (l *Library) addContexts(first, most uint64) {
 	free := 0
 	for h := first; h < first+most && free < mostFree; h++ {

@@ -1,3 +1,5 @@
+// The MPI library of a process, and questions to it.
+
 package mpi
 
 import (
@@ -13,7 +15,7 @@ import (
 type Family uint8
 
 const (
-	// OpenMPI has pointers as handles. Later releases than 4 are told from others by their symbols.
+	// OpenMPI has pointers as handles. Releases after 4 are recognized by their symbols.
 	OpenMPI Family = iota + 1
 	// MPICH has 32-bit numbers as handles; so have its descendants Intel MPI, MVAPICH and Cray MPICH.
 	MPICH
@@ -26,21 +28,21 @@ type Library struct {
 
 	cache      *Cache
 	process    *snapshot.Process
-	image      snapshot.Image   // with the functions
-	images     []snapshot.Image // with the objects
+	image      snapshot.Image   // that has the functions of MPI
+	images     []snapshot.Image // that may have objects of the library
 	machine    *emulator.Machine
-	world      uint64
+	world      uint64 // handle of MPI_COMM_WORLD
 	objects    map[string]uint64
 	comms      map[uint64]*Communicator
 	owners     map[owned]*Communicator
 	ends       map[*Communicator][]endpoint
 	types      map[uint64]*Type
 	ops        map[uint64]string
-	nameField  uint64 // where the name of a communicator of Open MPI 5 and later is; 0: not known
-	contexts   map[uint64]*Communicator
-	collective *uint32 // of MPICH: kindOfCollectives; nil: not asked yet
-	proven     bool    // why is valid
-	why        error   // why the library is not understood
+	nameField  uint64                   // offset of the name in a communicator of Open MPI 5 and later; 0: not known
+	contexts   map[uint64]*Communicator // see byContext
+	collective *uint32                  // of MPICH: kindOfCollectives; nil: not asked yet
+	proven     bool                     // why is valid
+	why        error                    // why the library is not understood
 }
 
 // Open returns the MPI of a process; nil if it has none. thread is the thread pointer of one of its
@@ -52,7 +54,7 @@ func Open(p *snapshot.Process, thread uint64) *Library {
 			l.add(x)
 		}
 	}
-	if l.image == nil { // one of another name
+	if l.image == nil { // the library has another name
 		for _, x := range p.Images[min(1, len(p.Images)):] {
 			if l.add(x); l.image == x {
 				break
@@ -75,9 +77,8 @@ func Open(p *snapshot.Process, thread uint64) *Library {
 // may have the functions of both families.
 const otherHandle = 0x101
 
-// proof returns why the library is not one of its family; nil: it is. Vendors have changed what both
-// families are made of: it must say that the communicator of the world is one, and that the handle of
-// another interface is none.
+// proof returns why the library is not understood; nil: it is. Vendors have changed both families. So the library
+// must accept the handle of MPI_COMM_WORLD of its family, and refuse that of another binary interface.
 func (l *Library) proof() error {
 	if !l.proven {
 		l.proven = true
@@ -93,7 +94,7 @@ func (l *Library) proof() error {
 // World returns MPI_COMM_WORLD.
 func (l *Library) World() *Communicator { return l.Communicator(l.world) }
 
-// add adds an image of the library, or perhaps of it.
+// add adds an image that may belong to the library.
 func (l *Library) add(x snapshot.Image) {
 	if _, has := x.Address("PMPI_Comm_rank"); has && l.image == nil {
 		l.image = x
@@ -110,14 +111,14 @@ const (
 	opOfMPICH      = 0x58000000
 )
 
-// How many communicators are looked through for one of a context.
+// Bounds of the search for a communicator by its context.
 const (
 	mostDirect   = 8
 	mostIndirect = 1000
-	mostFree     = 16 // in a row: there are no more
+	mostFree     = 16 // unused handles in a row, after which none is expected
 )
 
-// handleBytes is the size of a handle.
+// handleBytes returns the size of a handle in bytes.
 func (l *Library) handleBytes() int {
 	if l.Family == MPICH {
 		return 4
@@ -125,8 +126,8 @@ func (l *Library) handleBytes() int {
 	return 8
 }
 
-// object returns the address of an object of the library; 0: it has none of this name. A program
-// that is not position independent has copies of its own.
+// object returns the address of an object of the library by its symbol; 0: there is none. The program is looked
+// through first: one that is not position independent has copies of objects of libraries.
 func (l *Library) object(name string) uint64 {
 	addr, known := l.objects[name]
 	if known {
@@ -142,7 +143,7 @@ func (l *Library) object(name string) uint64 {
 	return addr
 }
 
-// linked is the process of a library for the emulator.
+// linked implements emulator.Process for the process of a library.
 type linked struct{ *Library }
 
 func (l linked) Read(addr uint64, b []byte) bool { return l.process.Memory().Read(addr, b) }
@@ -163,8 +164,8 @@ func (l linked) Function(name string) uint64 {
 	return 0
 }
 
-// ask calls a function of the library. It returns what the function has read, and whether it has
-// succeeded.
+// ask calls a function of the library in the emulator. It returns what the function has read, and an error if
+// its result is not MPI_SUCCESS.
 func (l *Library) ask(function string, args ...uint64) ([]emulator.Load, error) {
 	at, ok := l.image.Address(function)
 	if !ok {
@@ -177,7 +178,7 @@ func (l *Library) ask(function string, args ...uint64) ([]emulator.Load, error) 
 	return loads, err
 }
 
-// number asks a function that stores an int.
+// number asks a function that stores an int for a handle.
 func (l *Library) number(function string, handle uint64) (int, []emulator.Load, error) {
 	out := l.machine.Alloc(8)
 	loads, err := l.ask(function, handle, out)
@@ -188,7 +189,7 @@ func (l *Library) number(function string, handle uint64) (int, []emulator.Load, 
 // mostName is more than the longest name of an object (MPI_MAX_OBJECT_NAME: 64 to 128), in bytes.
 const mostName = 512
 
-// name asks a function that stores a name and its length.
+// name asks a function that stores a name and its length for a handle.
 func (l *Library) name(function string, handle uint64) (string, []emulator.Load, error) {
 	text, length := l.machine.Alloc(mostName), l.machine.Alloc(8)
 	loads, err := l.ask(function, handle, text, length)
@@ -220,7 +221,7 @@ func (l *Library) members(function string, handle uint64) ([]int, error) {
 	return l.inWorld(group)
 }
 
-// inWorld returns the world ranks of the members of a group; -1 of those that are not in the world.
+// inWorld returns the world ranks of the members of a group; -1 for members that are not in MPI_COMM_WORLD.
 func (l *Library) inWorld(group uint64) ([]int, error) {
 	world, _, err := l.group("PMPI_Comm_group", l.world)
 	if err != nil {

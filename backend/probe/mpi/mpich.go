@@ -1,3 +1,5 @@
+// Requests of MPICH.
+
 package mpi
 
 import (
@@ -14,12 +16,12 @@ const (
 	persistentReceive
 )
 
-// bytesOfMPICH is less than the size of a request of MPICH.
+// bytesOfMPICH is the number of bytes of a request that are read: less than the size of one.
 const bytesOfMPICH = 272
 
-// ofMPICH reads a request of MPICH. Those of messages are known over UCX: they point behind a request
-// of UCX. Peer, tag and communicator of it have a second witness: the words that the library gives to
-// UCX for such a message.
+// ofMPICH reads a request of MPICH. Requests of messages are understood if MPICH uses UCX: they have a pointer to
+// the end of a request of UCX. Peer, tag and communicator are found in that one, and confirmed by the arguments
+// with which the library calls UCX for such a message.
 func (l *Library) ofMPICH(handle uint64) Request {
 	if handle == nullOfRequests {
 		return Request{Done: true, Why: "null"}
@@ -44,12 +46,14 @@ func (l *Library) ofMPICH(handle uint64) Request {
 	return Request{Why: "a request of another kind"}
 }
 
+// kindOfMPICH returns the kind of a request.
 func kindOfMPICH(b []byte) uint32 { return binary.LittleEndian.Uint32(b[8:]) }
 
-// isRequestOfMPICH reports whether a number may be the handle of a request.
+// isRequestOfMPICH reports whether a number has the form of the handle of a request.
 func isRequestOfMPICH(v uint64) bool { return v>>32 == 0 && v>>30 != 0 && v>>26&15 == 11 }
 
-// pointsTo returns the first pointer in a request to an object whose first word is as wanted; 0: none.
+// pointsTo returns the first pointer in the first most bytes of a request to an object whose first word is
+// wanted; 0: there is none.
 func (l *Library) pointsTo(b []byte, most int, wanted func(first uint64) bool) uint64 {
 	for offset := 16; offset+8 <= most; offset += 8 {
 		at := binary.LittleEndian.Uint64(b[offset:])
@@ -75,8 +79,8 @@ func (l *Library) collectiveOfMPICH(object uint64, b []byte) Request {
 	return q
 }
 
-// kindOfCollectives returns the number of that kind of request: that of the one which the library makes for
-// a barrier of the rank with itself. 0: it is not known.
+// kindOfCollectives returns the kind of requests of collectives. It is that of the request which the library
+// makes in the emulator for a barrier on MPI_COMM_SELF. 0: not known.
 func (l *Library) kindOfCollectives() uint32 {
 	if l.collective != nil {
 		return *l.collective
@@ -97,7 +101,8 @@ func (l *Library) kindOfCollectives() uint32 {
 // selfOfMPICH is MPI_COMM_SELF (mpi.h of MPICH).
 const selfOfMPICH = 0x44000001
 
-// isComplete reports whether the counter of completion, which is in the request itself mostly, is 0.
+// isComplete reports whether the completion counter of a request is 0. It is false if the counter is not in the
+// request itself.
 func isComplete(object uint64, b []byte) bool {
 	counter := binary.LittleEndian.Uint64(b[16:])
 	return counter > object && counter+4 <= object+uint64(len(b)) && binary.LittleEndian.Uint32(b[counter-object:]) == 0
@@ -110,7 +115,7 @@ func (l *Library) messageOfMPICH(object uint64, b []byte) Request {
 	if kindOfMPICH(b) == receiveOfMPICH {
 		q.Kind, find = "receive", l.receiveIn
 	}
-	const before = 320 // bytes of the request of UCX that are looked through
+	const before = 320 // bytes of the request of UCX, up to its end, that are searched
 	for offset := 64; offset+8 <= len(b); offset += 8 {
 		at := binary.LittleEndian.Uint64(b[offset:])
 		if at < 1<<20 || at>>47 != 0 || at&7 != 0 || l.process.At(at) != nil {
@@ -132,10 +137,10 @@ func wordsOf(b []byte) []uint64 {
 	return all
 }
 
-// objectOf returns the address of the object of a handle: among what a function reads that is given
-// the handle, the object that begins with it.
+// objectOf returns the address of the object of a handle; 0: not known. It is the object that begins with the
+// handle among those that a function reads when it is called with the handle.
 func (l *Library) objectOf(function string, handle uint64) uint64 {
-	loads, _ := l.ask(function, handle) // it may end with an error behind the object
+	loads, _ := l.ask(function, handle) // an error after the object was read does not matter
 	const most = 64                     // bytes into an object that the function reads
 	for _, load := range loads {
 		for back := uint64(0); back <= most && !load.IsOwn(); back += 4 {
@@ -148,8 +153,8 @@ func (l *Library) objectOf(function string, handle uint64) uint64 {
 }
 
 // receiveIn finds peer and tag of a receive among the words of a request of UCX: a tag of 64 bits (16
-// of context, 16 of rank, 32 of tag) followed by a mask of those that matter. There must be one only of
-// which the library says the same.
+// of context, 16 of rank, 32 of tag) followed by a mask of those that matter. Exactly one of them must be
+// confirmed by the library.
 func (l *Library) receiveIn(q *Request, words []uint64) bool {
 	var found []Request
 	for k := range words[1:] {
@@ -167,7 +172,7 @@ func (l *Library) receiveIn(q *Request, words []uint64) bool {
 // bitsOfTag are those of a tag of UCX that hold the tag of the message.
 const bitsOfTag = 1<<29 - 1
 
-// match returns the receive that a tag of UCX and its mask stand for.
+// match decodes a tag of UCX and its mask; ok is false if they are not those of a receive.
 func (l *Library) match(q Request, tag, mask uint64) (Request, bool) {
 	if tag == 0 || mask>>48 != 0xffff || bits.OnesCount64(mask) < 16 || tag&^mask&0xffff1fffffff != 0 {
 		return q, false
@@ -186,8 +191,8 @@ func (l *Library) match(q Request, tag, mask uint64) (Request, bool) {
 	return q, q.Peer == AnySource || q.Peer < len(c.Peers())
 }
 
-// isAsked reports whether the library asks UCX for a tag and a mask when it is to look for the message
-// of a receive.
+// isAsked reports whether the library passes a tag and a mask to UCX when it is asked, by MPI_Iprobe, for the
+// message of a receive.
 func (l *Library) isAsked(q Request, tag, mask uint64) bool {
 	status, flag := l.machine.Alloc(64), l.machine.Alloc(8)
 	p, ok := l.until([]string{"ucp_tag_probe_nb"}, "PMPI_Iprobe", uint64(l.raw(q.Peer)), uint64(l.raw(q.Tag)), q.Comm.handle, flag, status)
@@ -195,8 +200,8 @@ func (l *Library) isAsked(q Request, tag, mask uint64) bool {
 }
 
 // sendIn finds peer and tag of a send among the words of a request of UCX: the endpoint of the peer, and
-// a tag that the library gives to UCX for a message to that peer. A tag of rank 0 in the world looks as
-// any small number: it counts only where others were found.
+// a tag that the library gives to UCX for a message to that peer. A tag of rank 0 in MPI_COMM_WORLD
+// looks like any small number: it counts only at the place where another tag was found before.
 func (l *Library) sendIn(q *Request, words []uint64) bool {
 	key := l.image.Module().Key()
 	place, known := l.cache.tags[key]
@@ -225,13 +230,13 @@ func (l *Library) sendIn(q *Request, words []uint64) bool {
 	return true
 }
 
-// endpoint is what the library gives to UCX for a message with tag 0 to a peer.
+// endpoint is the endpoint and the tag that the library passes to UCX for a message with tag 0 to a peer.
 type endpoint struct{ endpoint, tag uint64 }
 
 // mostEndpoints bounds the peers whose endpoints are asked for.
 const mostEndpoints = 256
 
-// endpoints returns those of the peers of a communicator; nil if they are not known.
+// endpoints returns the endpoints of the peers of a communicator; nil if they are not known.
 func (l *Library) endpoints(c *Communicator) []endpoint {
 	if all, known := l.ends[c]; known {
 		return all
@@ -241,7 +246,7 @@ func (l *Library) endpoints(c *Communicator) []endpoint {
 		p, _ := l.until([]string{"ucp_tag_send_sync_nbx", "ucp_tag_send_sync_nb"}, "PMPI_Ssend", 0, 0, byteOfMPICH, uint64(peer), 0, c.handle)
 		all = append(all, endpoint{p[0], p[3]})
 	}
-	for i, e := range all { // they must differ; of some peers it is not UCX that takes messages
+	for i, e := range all { // they must differ; 0: messages to the peer do not use UCX
 		if slices.ContainsFunc(all[:i], func(f endpoint) bool { return f.endpoint == e.endpoint && e.endpoint != 0 }) {
 			all = nil
 			break
@@ -254,8 +259,8 @@ func (l *Library) endpoints(c *Communicator) []endpoint {
 // byteOfMPICH is MPI_BYTE (mpi.h of MPICH).
 const byteOfMPICH = 0x4c00010d
 
-// until returns the arguments of the first function of other images among some that a function of the
-// library calls.
+// until calls a function of the library in the emulator until it calls one of the named functions of other
+// images, and returns the arguments of that call.
 func (l *Library) until(names []string, function string, args ...uint64) ([6]uint64, bool) {
 	at, ok := l.image.Address(function)
 	if !ok {

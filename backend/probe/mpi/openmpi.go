@@ -1,3 +1,5 @@
+// Requests of Open MPI.
+
 package mpi
 
 import (
@@ -7,16 +9,17 @@ import (
 )
 
 const (
-	requestBytes = 1024 // more than any request of Open MPI, and less than what is behind it
-	// mostBefore bounds where in a request its communicator is, in bytes.
+	requestBytes = 1024 // bytes that are read: at least a request, and no more than can be read
+	// mostBefore bounds the offset of the communicator in a request, in bytes.
 	mostBefore = 512
-	// mostCollective is less than the size of a request of a collective, in bytes.
+	// mostCollective is the part of a request of a collective that is examined, in bytes.
 	mostCollective = 320
-	// completeBefore is where a request says that it is complete, before its communicator.
+	// completeBefore is the distance of the field that says whether a request is complete from that of its
+	// communicator, which follows, in bytes.
 	completeBefore = 88
 )
 
-// words are the bytes of an object, by offset.
+// words are the bytes of an object; at returns the word at an offset in bytes.
 type words []byte
 
 func (w words) at(offset int) uint64 { return binary.LittleEndian.Uint64(w[offset:]) }
@@ -44,10 +47,10 @@ func (l *Library) ofOpenMPI(request uint64) Request {
 	}
 }
 
-// messageOfOpenMPI reads a request of the ob1 layer. It has a pointer to its communicator and one to its
-// datatype behind it; then buffer, count, peer and tag, and a pointer to the process of the peer.
-// Buffer and count are also in the request's converter: that shows where they are. The process must be
-// the one that the library finds for the peer.
+// messageOfOpenMPI reads a request of the ob1 layer. It has pointers to its communicator and its datatype,
+// and further on buffer, count, peer and tag, and a pointer to the process of the peer. These are recognized
+// since buffer and count are also in the converter of the request. The process must be the one that the
+// library finds for the peer.
 func (l *Library) messageOfOpenMPI(kind string, w words) Request {
 	q := Request{Kind: kind}
 	comm := l.communicatorIn(w)
@@ -94,8 +97,8 @@ func (l *Library) collectiveOfOpenMPI(w words) Request {
 	return q
 }
 
-// class returns the address of the class of an object of Open MPI: its first word points there; 0: it
-// is none.
+// class returns the address of the class of an object of Open MPI, which is its first word; 0: it cannot be an
+// object.
 func (l *Library) class(object uint64) uint64 {
 	if object < 1<<16 || object&7 != 0 || object>>47 != 0 {
 		return 0
@@ -104,7 +107,7 @@ func (l *Library) class(object uint64) uint64 {
 	return class
 }
 
-// className returns the name of a class, to which its first word points.
+// className returns the name of a class, to which the first word of the class points; "": it is not a class.
 func (l *Library) className(class uint64) string {
 	if l.process.At(class) == nil {
 		return ""
@@ -113,7 +116,7 @@ func (l *Library) className(class uint64) string {
 	return l.machine.Text(name)
 }
 
-// communicatorIn returns where in a request the pointer to its communicator is; -1: nowhere.
+// communicatorIn returns the offset of the pointer to the communicator in a request; -1: there is none.
 func (l *Library) communicatorIn(w words) int {
 	comm := l.object("ompi_communicator_t_class")
 	types := []uint64{l.object("ompi_datatype_t_class"), l.object("opal_datatype_t_class")}
@@ -128,8 +131,8 @@ func (l *Library) communicatorIn(w words) int {
 	return -1
 }
 
-// processIn returns where in a request the pointer to the process of its peer is: behind buffer, count,
-// peer and tag; it is zero for any source. -1: it is not known.
+// processIn returns the offset of the pointer to the process of the peer in a request, which follows buffer,
+// count, peer and tag; the pointer is 0 for any source. comm is the offset of the communicator. -1: not known.
 func (l *Library) processIn(w words, comm int) int {
 	class := l.object("ompi_proc_t_class")
 	anySource, _, _ := l.wildcards()
@@ -143,8 +146,8 @@ func (l *Library) processIn(w words, comm int) int {
 	return -1
 }
 
-// converts reports whether a count and a buffer are in a converter (opal_convertor_t), which begins with
-// a datatype: that with which w begins.
+// converts reports whether w contains a converter (opal_convertor_t) with a count and a buffer. A converter is
+// recognized by its datatype, which is also the first word of w.
 func converts(w words, buffer, count uint64) bool {
 	const most = 128 // bytes of a converter before its buffer
 	for offset := 16; offset+8 <= len(w) && buffer != 0; offset += 8 {
@@ -161,7 +164,7 @@ func converts(w words, buffer, count uint64) bool {
 	return false
 }
 
-// isPeer reports whether a process is that of a peer. Requests for any source have that of the rank
+// isPeer reports whether a process is that of a peer. Requests for any source have the process of the rank
 // itself, or none.
 func (l *Library) isPeer(c *Communicator, peer int, process uint64) bool {
 	switch {
@@ -177,8 +180,8 @@ func (l *Library) isPeer(c *Communicator, peer int, process uint64) bool {
 	return l.isProcess("PMPI_Comm_group", c.handle, peer, process)
 }
 
-// isProcess reports whether a process is the first that the library reads when it is asked who a member
-// of the group of a communicator is.
+// isProcess reports whether a process is the first one that the library reads when it is asked, by
+// MPI_Group_translate_ranks, for a member of the group of a communicator.
 func (l *Library) isProcess(function string, comm uint64, member int, process uint64) bool {
 	group, _, err := l.group(function, comm)
 	if err != nil {

@@ -1,3 +1,5 @@
+// Windows and files.
+
 package mpi
 
 import (
@@ -9,7 +11,7 @@ import (
 
 // owned is a window or a file.
 type owned struct {
-	function string // that gives its group
+	function string // function of MPI that returns its group
 	handle   uint64
 }
 
@@ -26,7 +28,7 @@ func (l *Library) file(handle uint64) *Communicator {
 	return l.owner(owned{"PMPI_File_get_group", handle}, func(*Communicator) error { return nil })
 }
 
-// at returns what a call is to release: to which its argument points.
+// at returns the object that a call is to release: the argument of the call is the address of its handle.
 func (l *Library) at(k Kind, addr uint64) *Communicator {
 	size := l.handleBytes()
 	if k == FileAt {
@@ -57,8 +59,8 @@ func (l *Library) owner(o owned, name func(*Communicator) error) *Communicator {
 	return c
 }
 
-// own asks the library about the group of a window or a file, and looks for the communicator of its
-// own that it uses for that: its context tells the window or file from others with these members.
+// own asks the library for the group of a window or a file, and looks for the internal communicator that the
+// window or file has. Its context distinguishes the window or file from others with the same members.
 func (l *Library) own(c *Communicator, o owned) error {
 	group, loads, err := l.group(o.function, o.handle)
 	if err != nil {
@@ -80,8 +82,8 @@ func (l *Library) own(c *Communicator, o owned) error {
 	return nil
 }
 
-// commsOf returns what are perhaps handles of communicators: among what the library has read for a
-// group, or in Open MPI in the object.
+// commsOf returns possible handles of communicators: with MPICH among the words that the library has read for a
+// group, with Open MPI among those of the object.
 func (l *Library) commsOf(object uint64, loads []emulator.Load) (handles []uint64) {
 	if l.Family == OpenMPI {
 		class := l.object("ompi_communicator_t_class")
@@ -104,9 +106,9 @@ func (l *Library) commsOf(object uint64, loads []emulator.Load) (handles []uint6
 	return handles
 }
 
-// mostOwner bounds where a window or file of Open MPI has its communicator, in bytes.
+// mostOwner bounds the offset of the communicator in a window or file of Open MPI, in bytes.
 const mostOwner = 768
 
-// isCommOfMPICH reports whether a number may be the handle of a communicator: two bits tell where the
-// object is, the next four that it is a communicator.
+// isCommOfMPICH reports whether a number has the form of the handle of a communicator: its highest two bits tell
+// where the object is, and the next four that it is a communicator.
 func isCommOfMPICH(v uint64) bool { return v>>32 == 0 && v>>30 != 0 && v>>26&15 == 1 }

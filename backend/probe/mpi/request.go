@@ -1,3 +1,5 @@
+// Requests that calls wait for.
+
 package mpi
 
 // Request is a request that a call waits for.
@@ -15,15 +17,14 @@ type Request struct {
 	count  int
 }
 
-// AnySource and AnyTag stand for any peer and tag in requests and calls, whatever the library's
-// numbers are.
+// Peers and tags of requests and calls that are no numbers. Libraries have other numbers for them.
 const (
-	AnySource = -101
-	AnyTag    = -102
+	AnySource = -101 // MPI_ANY_SOURCE
+	AnyTag    = -102 // MPI_ANY_TAG
 	NoPeer    = -103 // MPI_PROC_NULL
 )
 
-// wildcard returns the numbers of a library for any source, no peer and any tag.
+// wildcards returns the numbers of a library for any source, no peer and any tag.
 func (l *Library) wildcards() (anySource, noPeer, anyTag int) {
 	if l.Family == OpenMPI {
 		return -1, -2, -1
@@ -31,7 +32,7 @@ func (l *Library) wildcards() (anySource, noPeer, anyTag int) {
 	return -2, -1, -1
 }
 
-// peer returns a peer with the names of this package.
+// peer converts a peer of the library to one of this package.
 func (l *Library) peer(v int) int {
 	anySource, noPeer, _ := l.wildcards()
 	switch v {
@@ -43,6 +44,7 @@ func (l *Library) peer(v int) int {
 	return v
 }
 
+// tag converts a tag of the library to one of this package.
 func (l *Library) tag(v int) int {
 	if _, _, anyTag := l.wildcards(); v == anyTag {
 		return AnyTag

@@ -1,3 +1,5 @@
+// Numbers of messages.
+
 package mpi
 
 import (
@@ -13,7 +15,7 @@ import (
 const (
 	mostSequenced = 64   // communicators
 	mostCounted   = 4096 // peers of a communicator
-	bytesOfPeer   = 128  // of what the ob1 layer keeps for a peer: numbers of messages, and queues
+	bytesOfPeer   = 128  // of the object of the ob1 layer for a peer, which has numbers of messages, and queues
 )
 
 // Sequences returns a hash of how many messages have been sent to, and have come from, all peers in the
@@ -43,9 +45,9 @@ func (l *Library) Sequences() (hash uint64, ok bool) {
 	return sum.Sum(), true
 }
 
-// peersOf returns the addresses of what the ob1 layer keeps for the peers in a communicator; 0: nothing
-// yet. The communicator has a pointer to an object of a class of ob1, and that one to an array of
-// pointers to objects of another class.
+// peersOf returns the addresses of the objects of the ob1 layer for the peers in a communicator; 0: there is none
+// yet. The communicator has a pointer to an object of the class mca_pml_ob1_comm_t, and that has a pointer to an
+// array of pointers to objects of the class mca_pml_ob1_comm_proc_t.
 func (l *Library) peersOf(handle uint64, n int) []uint64 {
 	const ofComm, ofOb1 = 1024, 256 // bytes of both objects
 	for _, ob1 := range l.pointers(handle, ofComm) {
@@ -63,7 +65,7 @@ func (l *Library) peersOf(handle uint64, n int) []uint64 {
 	return nil
 }
 
-// pointers returns the words of some memory; nil: it cannot be read.
+// pointers returns the words of size bytes of memory; nil: they cannot be read.
 func (l *Library) pointers(at uint64, size int) []uint64 {
 	b := make([]byte, size)
 	if at < 1<<16 || at&7 != 0 || at>>47 != 0 || !l.machine.Read(at, b) {

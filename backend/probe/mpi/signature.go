@@ -1,7 +1,7 @@
 // Package mpi provides what blocked calls of MPI wait for: peer, tag, communicator, count, datatype,
-// operation, root and requests, without debug information and without preparation. It is pure.
-// Arguments come from package argument; what handles mean is asked of the library itself, in the
-// emulator. What is not certain is unknown.
+// operation, root and requests, without debug information, and without preparation of the
+// program. It is pure. Arguments are found by package argument. The library itself describes the objects of
+// handles: its functions are called in the emulator. What is not certain is unknown.
 package mpi
 
 import "strings"
@@ -11,7 +11,7 @@ type Kind uint8
 
 const (
 	Buffer Kind = iota
-	Count
+	Count       // number of elements
 	Datatype
 	Peer // rank in the communicator
 	Tag

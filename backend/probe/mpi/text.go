@@ -1,3 +1,5 @@
+// Calls and requests as texts for users.
+
 package mpi
 
 import (
@@ -51,7 +53,7 @@ func (c *Call) Short(l *Library) string {
 	return strings.Join(parts, " ")
 }
 
-// Evidence returns where the arguments that Short tells were found, or why they are not known:
+// Evidence returns where the arguments of a call were found, or why they are not known:
 // "; source: function, caller; tag: not found".
 func (c *Call) Evidence() string {
 	var text strings.Builder
@@ -81,6 +83,7 @@ func (c *Call) Evidence() string {
 	return text.String()
 }
 
+// direction returns the preposition for a peer, by the name of its parameter.
 func direction(name string) string {
 	if name == "source" {
 		return "from"
@@ -108,6 +111,7 @@ func (c *Call) peer(a *Argument) string {
 	return "?"
 }
 
+// wild formats a tag.
 func (a *Argument) wild() string {
 	switch {
 	case !a.Known:

@@ -1,10 +1,12 @@
+// What a blocked call waits for, as plain data.
+
 package mpi
 
-// Class is what kind of event a call waits for.
+// Class is the kind of event that a call waits for.
 type Class uint8
 
 const (
-	// Other is a call of which it is not known what it waits for.
+	// Other: what the call waits for is not known, or it waits for no other rank.
 	Other Class = iota
 	// Matching waits for the other halves of messages (Recv, Send, Probe, Sendrecv).
 	Matching
@@ -23,13 +25,13 @@ const Unknown = -104
 // None stands for a root or a number of bytes that a call does not have.
 const None = -105
 
-// Wait is what a blocked call waits for. It is plain data: it does not refer to the library, and means
-// the same whatever the library is.
+// Wait is what a blocked call waits for. It is plain data, without reference to the library, and has the same
+// meaning for all libraries.
 type Wait struct {
 	Function string // without MPI_, as "Recv"
 	Class    Class
 	// Comm is the communicator of the call, or the members of its window or file; nil: there is
-	// none, or it is not known. Those of messages are with them.
+	// none, or it is not known. Messages have communicators of their own.
 	Comm *Communicator
 	// Messages are what Matching and Completion wait for.
 	Messages []Message
@@ -37,7 +39,7 @@ type Wait struct {
 	All bool
 	// Any is true if one of the messages ends the call (Waitany, Waitsome, Testany, Testsome).
 	Any bool
-	// Polls is true if the call itself returns at once, and its caller calls it again (Test, Iprobe).
+	// Polls is true if the call returns without waiting, so that programs call it repeatedly (Test, Iprobe).
 	Polls bool
 
 	// What must be equal, or fit, in all members of a call of class Together.
@@ -50,7 +52,7 @@ type Wait struct {
 	// Bytes is how much each member gives to, or takes from, each other member: equal in all; None: it
 	// need not be equal; Unknown.
 	Bytes int64
-	// Target is the world rank whose window is meant by OneSided; None or Unknown.
+	// Target is the world rank whose window a call of class OneSided accesses; None or Unknown.
 	Target int
 }
 
@@ -68,10 +70,10 @@ type Message struct {
 	Kind string
 }
 
-// some are the functions that one complete request ends.
+// some are the functions that return when one of their requests is complete.
 var some = map[string]bool{"Waitany": true, "Waitsome": true, "Testany": true, "Testsome": true}
 
-// polls are the functions that return at once.
+// polls are the functions that return without waiting.
 var polls = map[string]bool{
 	"Test": true, "Testall": true, "Testany": true, "Testsome": true, "Iprobe": true, "Improbe": true, "Win_test": true,
 	"Request_get_status": true,
@@ -112,7 +114,7 @@ var individual = map[string]bool{
 // together are the functions that all ranks call and that have no communicator.
 var together = map[string]bool{"Init": true, "Init_thread": true, "Finalize": true, "Session_finalize": true}
 
-// messages returns the halves of messages of a call.
+// messages returns the halves of messages of a call; Sendrecv has two.
 func (c *Call) messages() (all []Message) {
 	half := func(peer, tag string, send bool) {
 		a := c.Arg(peer)
@@ -153,7 +155,7 @@ func (c *Call) worldPeer(a *Argument) int {
 	return Unknown
 }
 
-// target returns the world rank whose window a call means.
+// target returns the world rank whose window a call accesses.
 func (c *Call) target() int {
 	a := c.arg(Peer)
 	if a == nil {
@@ -180,7 +182,7 @@ func (q Request) message() Message {
 	return m
 }
 
-// signature fills what must fit in all members.
+// signature sets the fields that must fit in all members: Root, Op and Bytes.
 func (w *Wait) signature(l *Library, c *Call) {
 	if a := c.arg(Root); a != nil {
 		w.Root = Unknown
@@ -194,10 +196,10 @@ func (w *Wait) signature(l *Library, c *Call) {
 	count, kind := "count", "type"
 	switch c.Function {
 	case "Bcast", "Reduce", "Allreduce", "Scan", "Exscan", "Reduce_scatter_block":
-	case "Allgather", "Alltoall": // what is sent is perhaps in place
+	case "Allgather", "Alltoall": // the send buffer may be MPI_IN_PLACE
 		count, kind = "recvcount", "recvtype"
 	case "Gather", "Scatter":
-		// The root's own half is perhaps in place, and the other half of the others means nothing.
+		// In the root, one buffer may be MPI_IN_PLACE; in other ranks, the other buffer has no meaning.
 		if w.Bytes = Unknown; w.Root == Unknown || c.Comm == nil {
 			return
 		}

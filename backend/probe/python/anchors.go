@@ -1,4 +1,4 @@
-// Where an image has the state of its interpreter.
+// Which image contains the interpreter, and its version by the names of files.
 
 package python
 
@@ -16,13 +16,13 @@ type Image interface {
 	Section(name string) (addr, size uint64, ok bool)
 }
 
-// MayHold reports whether an image is worth a look for an interpreter: programs are, and libraries
-// whose names say so.
+// MayHold reports whether an image may contain an interpreter: programs may, and libraries whose names contain
+// "python".
 func MayHold(path string, program bool) bool {
 	return program || strings.Contains(filepath.Base(path), "python")
 }
 
-// Images are those of a program, itself first.
+// Images are images of a process that may contain an interpreter, the program first.
 type Images []Image
 
 func (all Images) address(symbol string) (addr uint64, ok bool) {
@@ -34,8 +34,8 @@ func (all Images) address(symbol string) (addr uint64, ok bool) {
 	return 0, false
 }
 
-// Holder returns the number of the image that holds the interpreter; -1: none does. A stripped program
-// that exports nothing has a section for the runtime, from 3.11 on.
+// Holder returns the index of the image that contains the interpreter; -1: none does. From 3.11 on, a section
+// tells it even if the program is stripped and exports nothing.
 func (all Images) Holder() int {
 	for i, im := range all {
 		if _, ok := im.Address("_PyRuntime"); ok {
@@ -50,7 +50,7 @@ func (all Images) Holder() int {
 	return -1
 }
 
-// runtime returns the address of _PyRuntime in an image that holds it.
+// runtime returns the address of _PyRuntime; ok is false if no image has it.
 func (all Images) runtime() (addr uint64, ok bool) {
 	if addr, ok = all.address("_PyRuntime"); ok {
 		return addr, true
@@ -61,8 +61,9 @@ func (all Images) runtime() (addr uint64, ok bool) {
 	return addr, ok
 }
 
-// MinorOf returns the minor version of Python 3 that the names of the files of a process tell, that
-// of the image first: python3.9, libpython3.9.so.1.0, or a module in lib/python3.9. 0: none does.
+// MinorOf returns the minor version of Python 3 by the name of the image that contains the interpreter, such
+// as python3.9 or libpython3.9.so.1.0, or else by the directory of a file of the process, such as
+// lib/python3.9. 0: no name tells it.
 func MinorOf(image string, files []string) int {
 	if v := minorAfter(filepath.Base(image)); v != 0 {
 		return v
@@ -77,6 +78,7 @@ func MinorOf(image string, files []string) int {
 	return 0
 }
 
+// minorAfter returns the number after "python3." in a name; 0: there is none.
 func minorAfter(name string) int {
 	_, rest, found := strings.Cut(name, "python3.")
 	if !found {

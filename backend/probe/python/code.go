@@ -7,22 +7,22 @@ import "bytes"
 // code is a code object.
 type code struct {
 	addr       uint64
-	head       []byte   // its fields, of which some stay as long as it lives
+	head       []byte   // its fields; see sameCode
 	parts      [3]Piece // beginnings of its name, file and line table, until they are decoded
 	name, file string
 	table      []byte // of lines
 	first      int    // line of the definition
 	size       int64  // of the instructions in bytes; 0: not known, before 3.11
-	shim       bool   // the interpreter's own, of no source
-	gone       bool   // it is no code object, or its names cannot be read
+	shim       bool   // it belongs to the interpreter and has no source
+	gone       bool   // the memory is not that of a code object any more, or its names cannot be read
 
-	at   int64 // the last instruction that was looked up
-	line int   // of it
+	at   int64 // instruction of the last lookup of a line
+	line int   // result of that lookup; -1: none yet
 }
 
-// fetch copies the code objects of all frames and the beginnings of their names and tables. What is
-// known of one from before holds only if its fields are the same: objects come and go, and their
-// addresses return.
+// fetch copies the code objects of all frames and the beginnings of their names and tables. A code
+// object of an earlier snapshot is used again only if its fields are the same, since the address of a deleted
+// object may be used by another one.
 func (in *Interpreter) fetch(mem Memory, s *Snapshot) {
 	s.codes = map[uint64]*code{}
 	var heads []Piece
@@ -64,7 +64,7 @@ func (s *Snapshot) each(do func(*Frame)) {
 	}
 }
 
-// usual is what is read of a string at first: most names fit.
+// usual is the number of bytes of a string or table that are read at first. Most names fit.
 const usual = 160
 
 // parts appends the beginnings of the name, the file and the line table of a code object.
@@ -79,8 +79,8 @@ func (l *layout) parts(all []Piece, head []byte) []Piece {
 	return all
 }
 
-// Name gives the frames of a snapshot their names and lines, and removes those that the interpreter
-// has for itself. The process may run meanwhile. Frames whose code objects could not be read stay
+// Name sets the names and lines of the frames of a snapshot, and removes frames without source, which belong
+// to the interpreter. The process may run during the call. Frames whose code objects could not be read stay
 // without a name, and Inconsistent says so.
 func (in *Interpreter) Name(mem Memory, s *Snapshot) {
 	in.decode(mem, s.fresh)
@@ -110,8 +110,8 @@ func (in *Interpreter) named(s *Snapshot, f Frame, x *code) Frame {
 	return f
 }
 
-// decode decodes what was copied of code objects, and reads the rest of long names and tables. Those
-// objects must be there still then.
+// decode decodes the copied parts of code objects, and reads the rest of long names and tables. It checks that
+// the objects of those still exist afterwards.
 func (in *Interpreter) decode(mem Memory, codes []*code) {
 	l := &in.layout
 	var again []Piece
@@ -121,7 +121,7 @@ func (in *Interpreter) decode(mem Memory, codes []*code) {
 		if l.code.instructions != 0 {
 			c.size = 2 * int64(min(le.Uint64(c.head[sizeField:]), 1<<40))
 		}
-		// No function begins behind its end. The frame that waits for __init__ does (3.12).
+		// No function begins after its end, but the shim that calls __init__ does (3.12).
 		c.shim = l.code.firstTraced != 0 && 2*int64(le.Uint32(c.head[l.code.firstTraced:])) >= c.size
 		var ok, more [3]bool
 		c.name, more[0], ok[0] = l.textOf(mem, &c.parts[0])
@@ -152,7 +152,8 @@ func (in *Interpreter) remember(codes []*code) {
 	}
 }
 
-// lineOf returns the line of a frame. Recursive functions ask for the same one often.
+// lineOf returns the line of a frame. It keeps the last result, since recursive functions have many frames at
+// the same instruction.
 func (c *code) lineOf(minor int, f *Frame) int {
 	if f.line > 0 {
 		return f.line
@@ -163,7 +164,8 @@ func (c *code) lineOf(minor int, f *Frame) int {
 	return c.line
 }
 
-// sameCode reports whether two heads are of one code object: counts of references differ.
+// sameCode reports whether two heads are of one code object. Only fields that do not change while it exists
+// are compared; reference counts do.
 func (l *layout) sameCode(a, b []byte) bool {
 	same := func(at, n uint64) bool { return bytes.Equal(a[at:at+n], b[at:at+n]) }
 	return same(typeField, 8) && same(l.code.file, 8) && same(l.code.name, 8) && same(l.code.lines, 8) && same(l.code.first, 4) &&

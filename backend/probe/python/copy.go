@@ -7,16 +7,16 @@ import "slices"
 // Snapshot is the state of the interpreters of a process at one instant.
 type Snapshot struct {
 	Threads []Thread
-	// Inconsistent says what does not fit together, as when a thread was not held or stood between two
-	// instructions that belong together; "": all fits. A snapshot of another instant helps.
+	// Inconsistent says what was inconsistent, for instance because a thread was not stopped, or was in the
+	// middle of a change; "": nothing. A snapshot at another time may be consistent.
 	Inconsistent string
 
 	codes map[uint64]*code // of all frames, by address
 	fresh []*code          // those that are not decoded yet
 }
 
-// Copy reads the states of all threads, their frames and the beginnings of what the frames are named by.
-// The process should be held. Frames have no names yet.
+// Copy reads the states of all threads, their frames and the beginnings of the names of the frames. The process
+// should be held. Name sets the names of the frames afterwards.
 func (in *Interpreter) Copy(mem Memory, p *Plan) *Snapshot {
 	mem.ReadMany(p.pieces)
 	w := walk{in: in, mem: layers{p.pieces, mem}, snapshot: &Snapshot{}}
@@ -30,12 +30,12 @@ func (in *Interpreter) Copy(mem Memory, p *Plan) *Snapshot {
 type walk struct {
 	in         *Interpreter
 	mem        layers
-	snapshot   *Snapshot
-	chunkBytes int
-	steps      int // links that were followed, of all threads
-	frames     int // of all threads
-	current    uint64
-	holder     uint64 // of the lock of the interpreter that is being read; 0: none
+	snapshot   *Snapshot // nil: for a plan
+	chunkBytes int       // of all chunks so far
+	steps      int       // links that were followed, of all threads
+	frames     int       // of all threads
+	current    uint64    // state of the thread that holds the lock of all interpreters, up to 3.11; 0: none
+	holder     uint64    // state of the thread that holds the lock of the present interpreter, from 3.12; 0: none
 }
 
 // step counts a link that is followed; it returns false if there were too many.
@@ -76,7 +76,8 @@ func (w *walk) threads(do func(interpreter int, addr uint64, state []byte)) {
 	}
 }
 
-// lockOfRuntime returns the thread that holds the lock of all interpreters, to 3.11; 0: none does.
+// lockOfRuntime returns the state of the thread that holds the lock of all interpreters, up to 3.11; 0: none
+// does.
 func (w *walk) lockOfRuntime() uint64 {
 	if w.in.layout.current == 0 {
 		return 0
@@ -85,7 +86,7 @@ func (w *walk) lockOfRuntime() uint64 {
 	return holder
 }
 
-// lockOf returns the thread that holds the lock of an interpreter, from 3.12; 0: none does.
+// lockOf returns the state of the thread that holds the lock of an interpreter, from 3.12; 0: none does.
 func (w *walk) lockOf(interp uint64) uint64 {
 	l := &w.in.layout
 	if l.interp.lock == 0 {
@@ -125,7 +126,7 @@ func (w *walk) thread(interpreter int, addr uint64, state []byte) {
 	w.snapshot.Threads = append(w.snapshot.Threads, t)
 }
 
-// chunks copies the chunks in which the frames of a thread lie and that no plan knew.
+// chunks copies the chunks with frames of a thread that are not in the plan.
 func (w *walk) chunks(at uint64) {
 	for n := 0; at != 0 && n < mostChunks && w.step(); n++ {
 		if p := w.mem.find(at); p != nil && p.Addr == at {
@@ -137,7 +138,7 @@ func (w *walk) chunks(at uint64) {
 			return
 		}
 		p := Piece{Addr: at, Bytes: make([]byte, size)}
-		p.Read = w.mem.behind.Read(at, p.Bytes)
+		p.Read = w.mem.memory.Read(at, p.Bytes)
 		w.mem.add(p)
 		at = previous
 	}
@@ -147,7 +148,7 @@ func (w *walk) chunks(at uint64) {
 type chain struct {
 	*walk
 	thread  *Thread
-	structs []uint64 // the evaluators' own structures, innermost first; 3.10 and 3.11
+	structs []uint64 // addresses of the structures of evaluators (CFrame), innermost first; 3.10 and 3.11
 	frames  []Frame
 	calls   []span // of frames
 }
@@ -158,7 +159,8 @@ type span struct {
 	first, end int
 }
 
-// evaluators follows the evaluators' own structures. The last one is in the state of the thread.
+// evaluators follows the list of structures of evaluators. The last one is in the state of the thread, not in
+// the frame of an evaluator.
 func (c *chain) evaluators(at uint64) {
 	for c.step() {
 		previous, ok := c.mem.word(at + c.in.layout.evaluator.previous)
@@ -170,8 +172,8 @@ func (c *chain) evaluators(at uint64) {
 	}
 }
 
-// follow reads frames from the innermost on. Of too many the innermost are kept; the others are
-// followed, since their evaluators have a place in the native stack.
+// follow reads frames from the innermost on. If there are too many, the innermost are kept; the others are read
+// nevertheless, since the addresses of their evaluators are needed.
 func (c *chain) follow(at uint64) {
 	l := &c.in.layout.frame
 	b := make([]byte, l.size)
@@ -196,7 +198,7 @@ func (c *chain) follow(at uint64) {
 	}
 }
 
-// begun returns the number of the first frame that is in no call yet.
+// begun returns the index of the first frame that is not in a call yet.
 func (c *chain) begun() int {
 	if len(c.calls) == 0 {
 		return 0
@@ -204,7 +206,7 @@ func (c *chain) begun() int {
 	return c.calls[len(c.calls)-1].end
 }
 
-// add adds a frame, or ends the call of an evaluator.
+// add adds a frame, or ends the call of an evaluator if the frame is its outermost one.
 func (c *chain) add(at uint64, b []byte) {
 	l := &c.in.layout
 	minor := l.minor
@@ -235,7 +237,7 @@ func (l *layout) frameOf(b []byte) Frame {
 	}
 	f.at = int64(int32(le.Uint32(b[l.frame.instruction:])))
 	if l.minor == 10 && f.at > 0 {
-		f.at *= 2 // it counts instructions
+		f.at *= 2 // in 3.10 it counts instructions of 2 bytes
 	}
 	if le.Uint64(b[l.frame.trace:]) != 0 {
 		f.line = int(int32(le.Uint32(b[l.frame.line:])))

@@ -12,23 +12,24 @@ const cookie = "xdebugpy"
 const firstDescribed = 13
 
 // description is where a version has the fields that are needed, in words of 8 bytes from the cookie.
-// A field stands for those that follow it in all versions, as its comment says.
+// The comment of a field names the words that follow it in all versions.
 type description struct {
-	words                        int // of the whole description
+	words                        int // size of the whole description
 	freeThreaded                 int
 	interpreters                 int
-	next                         int // threads
+	next                         int // followed by threads
 	lockPointer                  int
 	lock, locked, holder         int
-	thread                       int // its size; not used, next, interpreter, frame
-	threadPointer                int // native, chunk
-	frame                        int // its size; previous, code, instruction
+	thread                       int // its size; followed by an unused word, next, interpreter, frame
+	threadPointer                int // followed by native, chunk
+	frame                        int // its size; followed by previous, code, instruction
 	owner                        int
-	code                         int // file; name, qualified name, line table, first line
+	code                         int // file; followed by name, qualified name, line table, first line
 	instructions                 int
-	objectType, bytesSize, state int // data behind bytesSize; length, ascii behind state
+	objectType, bytesSize, state int // bytesSize is followed by data; state by length, ascii
 }
 
+// descriptions are the descriptions by minor version.
 var descriptions = map[int]description{
 	13: {words: 80, freeThreaded: 2, interpreters: 5, next: 8, lockPointer: 14, lock: 15, locked: 17, holder: 18, thread: 19, threadPointer: 24, frame: 28, owner: 33, code: 35, instructions: 43, objectType: 45, bytesSize: 65, state: 68},
 	14: {words: 95, freeThreaded: 2, interpreters: 5, next: 8, lockPointer: 15, lock: 16, locked: 18, holder: 19, thread: 22, threadPointer: 27, frame: 31, owner: 36, code: 40, instructions: 48, objectType: 51, bytesSize: 75, state: 78},
@@ -66,6 +67,7 @@ func described(mem Memory, runtime uint64, v version) (l layout, err error) {
 	return l, nil
 }
 
+// layout returns the layout; word returns a word of the description of a process.
 func (d *description) layout(word func(int) uint64) (l layout) {
 	l.interpreters = word(d.interpreters)
 	l.interp.next, l.interp.threads, l.interp.lock = word(d.next), word(d.next+1), word(d.lockPointer)
@@ -77,7 +79,7 @@ func (d *description) layout(word func(int) uint64) (l layout) {
 	l.frame = frameLayout{previous: word(f + 1), code: word(f + 2), instruction: word(f + 3), owner: word(d.owner), size: word(f)}
 	c := d.code
 	l.code = codeLayout{file: word(c), name: word(c + 1), qualified: word(c + 2), lines: word(c + 3), first: word(c + 4), instructions: word(d.instructions)}
-	l.code.firstTraced = l.code.instructions - 16 // an int, and a pointer (co_extra) behind it
+	l.code.firstTraced = l.code.instructions - 16 // it is followed by padding and a pointer (co_extra)
 	l.code.size = max(l.code.file, l.code.name, l.code.qualified, l.code.lines, l.code.first, l.code.firstTraced) + 8
 	l.bytes.size, l.bytes.data = word(d.bytesSize), word(d.bytesSize+1)
 	l.text.state, l.text.length, l.text.ascii = word(d.state), word(d.state+1), word(d.state+2)
@@ -88,8 +90,8 @@ func (d *description) layout(word func(int) uint64) (l layout) {
 	return l
 }
 
-// plausible reports whether offsets are within bounds, and those that have not changed for long are
-// where they were: then the order of the fields is the one that is known.
+// plausible reports whether all offsets are within bounds, and those that are the same in all versions have
+// the known values. Otherwise the words have another order than the known one.
 func (l *layout) plausible() bool {
 	for _, x := range []uint64{l.interpreters, l.interp.next, l.interp.threads, l.interp.lock} {
 		if x > mostStateOffset {

@@ -1,40 +1,43 @@
-// Where the fields of structures lie, by version.
+// Offsets of the fields of structures, by version.
 
 package python
 
-// layout is where fields lie, in bytes from the beginning of their structure. Fields that a version
-// does not have are 0.
+// layout has the offsets of fields in their structures, in bytes. Those of fields that a version does not have
+// are 0.
 type layout struct {
 	minor int
-	// interpreters is the list in _PyRuntime; current is there the thread that holds the lock, to 3.11.
+	// Fields of _PyRuntime: the list of interpreters, and the thread that holds the lock, up to 3.11.
 	interpreters, current uint64
 	interp                struct{ next, threads, lock uint64 }
 	lock                  struct{ locked, holder uint64 } // from 3.12
 	thread                threadLayout
-	evaluator             struct{ previous, frame uint64 } // the evaluator's own structure (CFrame), 3.10 to 3.12
+	evaluator             struct{ previous, frame uint64 } // structure of an evaluator (CFrame), 3.10 to 3.12
 	frame                 frameLayout
 	code                  codeLayout
 	text                  struct{ length, state, ascii, compact uint64 } // the last two: sizes of the two headers
 	bytes                 struct{ size, data uint64 }
 }
 
+// threadLayout has the offsets of the state of a thread (PyThreadState).
 type threadLayout struct {
 	next, interp, pointer, native uint64
 	frame                         uint64 // the innermost; not in 3.11 and 3.12
 	evaluator                     uint64 // the innermost; 3.10 to 3.12
-	chunk                         uint64 // the innermost in which frames lie, from 3.11; behind it is the end of its use
+	chunk                         uint64 // the innermost chunk of frames, from 3.11; the next word is the end of its used part
 	size                          uint64 // bytes to read for all fields
 }
 
+// frameLayout has the offsets of a frame.
 type frameLayout struct {
 	previous, code, instruction uint64
-	line, trace                 uint64 // to 3.10: the line is valid if there is a trace function
+	line, trace                 uint64 // up to 3.10: the line is valid if there is a trace function
 	owner                       uint64 // from 3.11: who made it
 	entry                       uint64 // 3.11: it is the outermost of a call of the evaluator
 	tag                         uint64 // bits of the code's address that count references
 	size                        uint64
 }
 
+// codeLayout has the offsets of a code object.
 type codeLayout struct {
 	file, name, qualified, lines, first uint64
 	instructions                        uint64 // from 3.11; before, they are an object of their own
@@ -42,21 +45,22 @@ type codeLayout struct {
 	size                                uint64 // bytes to read for all fields
 }
 
-// chunkLayout of all versions (_PyStackChunk).
+// Offsets of a chunk of frames, in all versions (_PyStackChunk).
 const (
 	chunkPrevious = 0
 	chunkSize     = 8
 	chunkHeader   = 24
 )
 
-// typeField is where any object has its type, and sizeField where one of variable size has its size.
+// typeField is the offset of the type of any object, and sizeField that of the size of an object of variable
+// size.
 const (
 	typeField = 8
 	sizeField = 16
 )
 
-// evaluatorOwned is the owner, from 3.12 on, of a frame that the evaluator has in its own C frame;
-// higher ones (3.14) are of the interpreter, too.
+// evaluatorOwned is the owner field, from 3.12 on, of the frame that an evaluator has in its own C frame. Higher
+// values (3.14) are those of other frames without Python code.
 const evaluatorOwned = 3
 
 // layouts of the versions that do not describe themselves, on 64-bit machines, of ordinary builds.

@@ -16,8 +16,8 @@ func lineAt(minor int, table []byte, first int, at int64) int {
 	return lineOfLocations(table, first, at)
 }
 
-// lineOfIncrements reads the table of 3.8 and 3.9 (Objects/lnotab_notes.txt): pairs of increments, of
-// the address, and signed of the line.
+// lineOfIncrements reads the table of 3.8 and 3.9 (Objects/lnotab_notes.txt): pairs of an increment of the
+// address and a signed increment of the line.
 func lineOfIncrements(table []byte, line int, at int64) int {
 	var addr int64
 	for ; len(table) >= 2; table = table[2:] {
@@ -52,17 +52,17 @@ func lineOfRanges(table []byte, line int, at int64) int {
 	return 0
 }
 
-// Kinds of entries of the table of locations; those below shortKinds have a column only.
+// Kinds of entries of the table of locations. Those below shortKinds have no change of the line.
 const (
-	shortKinds = 10 // and the two behind it, of this line and the next two
+	shortKinds = 10 // it and the next two kinds increase the line by 0, 1 and 2
 	lineOnly   = 13
 	longKind   = 14
 	noLocation = 15
 )
 
 // lineOfLocations reads the table of 3.11 and later (InternalDocs/code_objects.md, Format of the
-// locations table). An entry begins with a byte that has the highest bit set, the kind, and the
-// number of units of 2 bytes minus 1.
+// locations table). The first byte of an entry has, from the highest bit on, a bit that is set, the
+// kind (4 bits), and the length of the range in units of 2 bytes minus 1 (3 bits).
 func lineOfLocations(table []byte, line int, at int64) int {
 	var end int64
 	c := locations(table)
@@ -98,7 +98,7 @@ func lineOfLocations(table []byte, line int, at int64) int {
 // locations is the rest of a table of locations.
 type locations []byte
 
-// byte returns the next byte; 0 behind the end.
+// byte returns the next byte; 0 after the end.
 func (c *locations) byte() byte {
 	if len(*c) == 0 {
 		return 0

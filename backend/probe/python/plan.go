@@ -1,21 +1,21 @@
-// What is to be copied while the process is held, found before.
+// The plan of what is to be copied while the process is held.
 
 package python
 
 import "slices"
 
-// Plan is memory that a process is expected to need: the states of its threads, and the parts of
-// memory in which their frames lie. What turns out to be missing is read one by one.
+// Plan is the memory that Copy will probably need: the states of the threads, and the chunks with their frames.
+// Copy reads it at once, and what is not in the plan piece by piece.
 type Plan struct{ pieces []Piece }
 
-// slack is what frames may have grown by since the plan was made, in bytes of a chunk.
+// slack is added to the used part of the innermost chunk, in bytes, since calls may be made after the plan.
 const slack = 4096
 
-// Plan reads the lists of threads while the process runs, and allocates. Errors do not matter: it
-// may be wrong in every detail.
+// Plan makes a plan while the process runs. It allocates the memory for the copies. A plan need not be correct:
+// it only makes Copy faster.
 func (in *Interpreter) Plan(mem Memory) *Plan {
 	p := &Plan{}
-	w := walk{in: in, mem: layers{behind: mem}}
+	w := walk{in: in, mem: layers{memory: mem}}
 	w.threads(func(_ int, addr uint64, state []byte) {
 		p.pieces = append(p.pieces, Piece{Addr: addr, Bytes: make([]byte, len(state))})
 		if in.layout.thread.chunk == 0 {
@@ -38,8 +38,8 @@ func (in *Interpreter) Plan(mem Memory) *Plan {
 	return p
 }
 
-// chunk reads the header of a chunk. It counts the bytes of chunks, of which there may only be so
-// many.
+// chunk reads the header of a chunk. ok is false if the chunk is invalid, or all chunks together would have
+// more than mostChunkBytes.
 func (w *walk) chunk(at uint64) (previous, size uint64, ok bool) {
 	var head [chunkHeader]byte
 	if !w.mem.Read(at, head[:]) {

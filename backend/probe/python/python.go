@@ -1,9 +1,11 @@
 // Package python provides the stacks of CPython 3.8 to 3.15 from the memory of their process. It is
 // pure: the memory is read through an interface, and no code runs in the process.
 //
-// A stack is taken in three steps. Plan tells, while the process runs, what is to be copied. Copy is
-// called while the process is held; it reads the states of all threads, their frames, and what these
-// are named by. Name decodes names and line tables when the process runs again.
+// Stacks are read in three steps. Plan tells, while the process runs, what is to be copied. Copy is called
+// while the process is held; it reads the states of all threads, their frames, and the beginnings of names.
+// Name decodes names and line tables when the process runs again.
+//
+// An evaluator is a C function that evaluates Python code; one call of it may carry out many Python frames.
 package python
 
 import (
@@ -49,11 +51,11 @@ type Frame struct {
 	Line     int    // 0: the instruction is of no line
 
 	code uint64 // address of the code object
-	at   int64  // of the instruction, in bytes from the first; before the first: nothing has run yet
-	line int    // that the frame itself has stored: it is traced; 0: it is not
+	at   int64  // offset of the instruction from the first one, in bytes; negative: none has been executed
+	line int    // that is stored in a traced frame, up to 3.10; 0: none
 }
 
-// Call are the frames that one call of the evaluator carries out, innermost first. It may have none.
+// Call is a call of an evaluator with the Python frames that it carries out, innermost first. It may have none.
 type Call struct {
 	// Address is within the C frame of the evaluator; 0: not known, as before 3.10.
 	Address uint64
@@ -63,9 +65,9 @@ type Call struct {
 // Thread is a thread that an interpreter knows. A thread of the system may be known to several
 // interpreters.
 type Thread struct {
-	Pointer     uint64 // of the thread that made it: its pthread_t, which is its thread pointer on x86-64
-	Native      int    // its number for the kernel, in its own namespace; 0: not known, as before 3.11
-	Interpreter int    // number in the list of interpreters, the last made first
+	Pointer     uint64 // pthread_t of the thread that made this state: its thread pointer on x86-64
+	Native      int    // thread ID of the kernel, in the namespace of the process; 0: not known, as before 3.11
+	Interpreter int    // index in the list of interpreters, which begins with the last one that was made
 	HasLock     bool   // it holds the lock of its interpreter (GIL)
 	Calls       []Call // innermost first
 	Cut         string // why outer frames are missing; "": none are
@@ -87,13 +89,13 @@ const (
 	mostLines        = 1 << 20 // bytes of a line table
 )
 
-// errRuntime says that the memory of a runtime cannot be read.
+// errRuntime is the error for a runtime whose memory cannot be read.
 var errRuntime = errors.New("the state of Python cannot be read")
 
-// New returns a reader of the interpreters of a program whose images may hold them; nil if none
-// does. The program is the first of the images: it may have copies of what its library defines. minor
-// is the version by the names of files (see MinorOf), which is needed before 3.11. The error is a
-// sentence for users: which Python it is, and that it is not known.
+// New returns a reader of the interpreters of a process; nil if none of the images contains one. The first of
+// the images must be the program, since it may have copies of variables of its library. minor is the version by
+// the names of files (see MinorOf), which is needed before 3.11. The error is a text for users that says which
+// Python it is, and that it is not known.
 func New(mem Memory, images Images, minor int) (*Interpreter, error) {
 	runtime, ok := images.runtime()
 	if !ok {
@@ -106,7 +108,7 @@ func New(mem Memory, images Images, minor int) (*Interpreter, error) {
 		return nil, err
 	}
 	in.Version = v.String()
-	// A build for those who debug Python itself checks the counts of references.
+	// Debug builds of Python, which have other layouts, define this function.
 	if _, debug := images.address("_Py_NegativeRefcount"); debug {
 		return nil, fmt.Errorf("a debug build of Python %s is not known", in.Version)
 	}
@@ -124,7 +126,8 @@ func New(mem Memory, images Images, minor int) (*Interpreter, error) {
 	return in, nil
 }
 
-// IsIn reports whether the interpreter is that of the images: a process may have become another one.
+// IsIn reports whether the interpreter is that of the images. It is not if the process has executed another
+// program.
 func (in *Interpreter) IsIn(images Images) bool {
 	at, ok := images.runtime()
 	return ok && at == in.runtime
@@ -180,10 +183,10 @@ func (in *Interpreter) version(mem Memory, images Images, minor int) (version, e
 	return version{minor, -1, 0}, nil
 }
 
-// layers are copies of memory, ascending by address, and the memory behind them.
+// layers are copies of parts of memory, ascending by address, and the memory itself for the other parts.
 type layers struct {
 	pieces []Piece
-	behind Memory
+	memory Memory
 }
 
 // Read implements cfi.Memory.
@@ -194,7 +197,7 @@ func (l *layers) Read(addr uint64, b []byte) bool {
 			return true
 		}
 	}
-	return l.behind.Read(addr, b)
+	return l.memory.Read(addr, b)
 }
 
 // find returns the piece that has an address; nil: none has.

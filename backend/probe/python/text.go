@@ -2,17 +2,17 @@
 
 package python
 
-// The state of a string, from the lowest bit: 2 bits that do not matter here, 3 of the size of a
-// character, whether the characters follow the header, whether all are ASCII. So in all versions with
-// a global lock (Include/cpython/unicodeobject.h).
+// The state of a string, from the lowest bit: 2 bits that are not used here, 3 bits with the size of
+// a character in bytes, a bit that is set if the characters follow the header (compact), and one that is set if
+// all are ASCII. This is so in all versions with a global lock (Include/cpython/unicodeobject.h).
 const (
 	kindShift  = 2
 	compactBit = 1 << 5
 	asciiBit   = 1 << 6
 )
 
-// textOf returns a string, of which p is the beginning if it could be read. Very long ones are cut. more:
-// memory was read.
+// textOf returns a string, of which p is the beginning if it could be read. Very long ones are cut. more is
+// true if mem was read.
 func (l *layout) textOf(mem Memory, p *Piece) (text string, more, ok bool) {
 	if !p.Read && !mem.Read(p.Addr, p.Bytes[:l.text.compact]) {
 		return "", false, false
@@ -30,7 +30,7 @@ func (l *layout) textOf(mem Memory, p *Piece) (text string, more, ok bool) {
 	return decodeText(b, int(kind)), more, ok
 }
 
-// decodeText decodes characters of 1, 2 or 4 bytes, those of Unicode that have so few.
+// decodeText decodes code points of kind bytes each: 1, 2 or 4.
 func decodeText(b []byte, kind int) string {
 	runes := make([]rune, 0, len(b)/kind)
 	for ; len(b) >= kind; b = b[kind:] {
@@ -46,8 +46,8 @@ func decodeText(b []byte, kind int) string {
 	return string(runes)
 }
 
-// bytesOf returns an object of bytes, of which p is the beginning if it could be read. more: memory was
-// read.
+// bytesOf returns the content of a bytes object, of which p is the beginning if it could be read. more is true
+// if mem was read.
 func (l *layout) bytesOf(mem Memory, p *Piece) (b []byte, more, ok bool) {
 	if !p.Read && !mem.Read(p.Addr, p.Bytes[:l.bytes.data]) {
 		return nil, false, false

@@ -1,6 +1,6 @@
 // Package snapshot describes processes as they were while their threads were stopped together:
-// stacks, registers, memory and images. It is what readers of Python's frames and of arguments of
-// calls begin with. It is pure: memory and images are interfaces.
+// stacks, registers, memory and images. Readers of arguments of calls start from
+// it. It is pure: memory and images are interfaces.
 package snapshot
 
 import (
@@ -70,8 +70,8 @@ func (p *Process) At(addr uint64) Image {
 func (p *Process) Memory() cfi.Memory { return p.Walker.Memory }
 
 // RegistersAt returns the registers of frame i of a thread: those at the instant for frame 0, and
-// for a caller what the functions below it have saved. A register whose value is not known stays
-// so; its number is that of DWARF (cfi.Registers). It follows the stack once more.
+// for a caller what the functions below it have saved. A register whose value cannot be found is
+// unknown. Registers have DWARF numbers (cfi.Registers). It follows the stack once more.
 func (p *Process) RegistersAt(t *Thread, i int) cfi.Registers {
 	return p.Walker.RegistersAt(t.Registers, i)
 }

@@ -1,8 +1,9 @@
 // Package splice joins the Python frames of a thread with its native ones. It is pure.
 //
-// A C function that evaluates Python code has a structure of its own in its frame, whose address the
-// interpreter knows. So a Python frame stands where the native frame that contains this address is.
-// Frames are not counted: evaluators may be without Python frames, and functions inlined or renamed.
+// An evaluator is a C function that evaluates Python code. From Python 3.10 on, its frame contains a structure
+// whose address the interpreter stores. The Python frames of an evaluator take the place of the native frame
+// that contains this address. Evaluators and Python frames are not matched by counting: an evaluator may have
+// no Python frames, and C functions may be inlined or renamed.
 package splice
 
 import (
@@ -34,7 +35,7 @@ type Native struct {
 // Stack is the native stack of a thread.
 type Stack struct {
 	Frames []Native // innermost first
-	// Name returns the function of a frame; "": not known. Few are asked for.
+	// Name returns the function of frame i; "": not known. It is called for few frames.
 	Name func(i int) string
 	// Pointer is the thread pointer; 0: not known.
 	Pointer uint64
@@ -93,7 +94,7 @@ type joiner struct {
 	*Stack
 	bySP  []int // numbers of the frames by their SP: with a stack for signals they do not ascend
 	calls []call
-	short bool        // outer calls are missing
+	short bool        // outer Python calls are missing
 	at    map[int]int // calls by the number of the native frame of their evaluator
 	out   []Frame
 }
@@ -104,9 +105,9 @@ type call struct {
 	frame int // native frame of the evaluator; the number of frames: it has been cut off, or is not known
 }
 
-// take takes the calls of a thread of an interpreter that are in this stack. The state of a thread may
-// be used by another one than that which made it, so the address decides, and the thread pointer only
-// where there is none. A thread has a state for each interpreter.
+// take adds the calls of a thread of an interpreter that are in this stack. The state of a thread may be used
+// by another thread than the one that made it, so addresses decide, and the thread pointer only for calls
+// without an address. A thread has one state for each interpreter.
 func (j *joiner) take(t *python.Thread) {
 	mine := j.Pointer != 0 && t.Pointer == j.Pointer
 	some := false
@@ -139,7 +140,7 @@ func (j *joiner) isCutOff(addr uint64) bool {
 // address, evaluators are matched by name, from the outermost on: the innermost one may be about to
 // begin or to end.
 func (j *joiner) place() {
-	// Those without an address are the outermost.
+	// Address-1 makes 0, for calls without an address, the greatest: they are the outermost.
 	slices.SortStableFunc(j.calls, func(a, b call) int {
 		return cmp.Or(cmp.Compare(a.frame, b.frame), cmp.Compare(a.Address-1, b.Address-1))
 	})
@@ -196,10 +197,10 @@ func (j *joiner) python(k int) {
 	}
 }
 
-// folded reports whether a native frame is the interpreter's own. Of its functions those that an inner
-// Python frame was called through are left out, and always those that call others or have no name; what
-// else it does innermost is shown. Generated code is left out beside an evaluator: it is the
-// evaluator's own (JIT), or names it for profilers (-X perf).
+// folded reports whether native frame i is left out. outer is true if Python frames are further in: then all
+// functions of the interpreter are left out; otherwise only evaluators, functions that serve for calls, and
+// those without a name. Generated code is left out next to an evaluator: it belongs to the evaluator (JIT),
+// or gives it a name for profilers (-X perf).
 func (j *joiner) folded(i int, outer bool) bool {
 	switch j.Frames[i].Place {
 	case Interpreter:
@@ -212,8 +213,8 @@ func (j *joiner) folded(i int, outer bool) bool {
 	return false
 }
 
-// root returns the number of the native frame from which on the frames are those that start an
-// interpreter or a thread: they are left out.
+// root returns the number of the first native frame that serves to start the interpreter or the thread. It and
+// the outer ones are left out.
 func (j *joiner) root() int {
 	last := -1
 	for i := range j.at {

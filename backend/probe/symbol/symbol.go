@@ -12,8 +12,8 @@ import (
 	"github.com/ulikunitz/xz"
 )
 
-// mostName bounds a demangled name, as a power of two of bytes: names of templates can be of any
-// length.
+// mostName is the binary logarithm of the greatest length of a demangled name, in bytes: names of templates
+// can have any length.
 const mostName = 12
 
 // Readable returns the name of a function as in the source, without the types of its parameters.
@@ -25,11 +25,11 @@ func Readable(name string) string {
 const (
 	mostPacked   = 16 << 20 // bytes of .gnu_debugdata; real ones have some 100 KB
 	mostUnpacked = 64 << 20
-	mostWindow   = 28 // 64 MB as the header of xz writes it, which is what xz -9 uses
+	mostWindow   = 28 // encoded dictionary size of 64 MiB, which xz -9 uses
 )
 
-// Unpack returns the ELF file that is in a section .gnu_debugdata, which has further symbols of a
-// stripped file (GDB manual, MiniDebugInfo).
+// Unpack returns the ELF file in a section .gnu_debugdata. It has symbols that the stripped file itself does
+// not have (GDB manual, MiniDebugInfo).
 func Unpack(section []byte) ([]byte, error) { return unpack(section, mostUnpacked) }
 
 func unpack(section []byte, most int) (b []byte, err error) {
@@ -55,15 +55,15 @@ func unpack(section []byte, most int) (b []byte, err error) {
 	return b, err
 }
 
-// modest reports whether the first block has a dictionary within mostWindow and no filter but LZMA2
-// (The .xz File Format, Block Header): the reader takes the memory before it reads any data.
+// modest reports whether the first block has a dictionary of at most mostWindow and no filter but LZMA2
+// (The .xz File Format, Block Header). The xz reader allocates the dictionary before it reads any data.
 func modest(b []byte) bool {
 	const streamHeader = 12
 	if len(b) < streamHeader+2 {
 		return false
 	}
 	flags, rest := b[streamHeader+1], b[streamHeader+2:]
-	for _, present := range []byte{0x40, 0x80} { // sizes, which are numbers of any length
+	for _, present := range []byte{0x40, 0x80} { // optional sizes, which have variable length
 		for more := flags&present != 0; more; {
 			if len(rest) == 0 {
 				return false

@@ -8,13 +8,13 @@ import (
 	"sdm/backend/probe/cfi"
 )
 
-// epilogueSize is how much code is looked at: six registers, the room of variables, and the return.
+// epilogueSize is the number of bytes of code that are read: enough to release the frame, to pop six registers
+// and to return.
 const epilogueSize = 24
 
-// byEpilogue returns the caller of a function whose next instructions do nothing but leave it: they
-// free its room on the stack, restore registers and return, or jump to another function by a slot of the
-// linker. So do stubs, and trampolines in generated code, as those with which Python names its functions
-// for profilers (-X perf).
+// byEpilogue returns the caller of a function whose next instructions only leave it: they release its frame,
+// restore registers and return, or jump to another function through a slot. Code of this kind is also in
+// stubs, and in trampolines of generated code, such as those of Python for profilers (-X perf).
 func (w *Walker) byEpilogue(regs *cfi.Registers) (cfi.Registers, bool) {
 	var code [epilogueSize]byte
 	pc, _ := regs.Get(w.Machine.PC)
@@ -35,11 +35,11 @@ func (w *Walker) byEpilogue(regs *cfi.Registers) (cfi.Registers, bool) {
 	}
 }
 
-// popped are the DWARF numbers of the registers of pop, by its number.
+// popped are the DWARF numbers of the registers, by their numbers in a pop instruction.
 var popped = [16]uint64{0, 2, 1, 3, 7, 6, 4, 5, 8, 9, 10, 11, 12, 13, 14, 15}
 
-// leave executes an instruction of x86-64 of those that leave a function, and returns its length; 0: it
-// is another one. ret: the function has returned.
+// leave executes the first instruction of b if it is one of those that leave a function, and returns its
+// length; otherwise 0. ret is true if the function has returned.
 func (w *Walker) leave(b []byte, regs *cfi.Registers) (n int, ret bool) {
 	sp, _ := regs.Get(w.Machine.SP)
 	pop := func(register uint64, n int) int {

@@ -7,19 +7,19 @@ import (
 	"strings"
 )
 
-// Machine are the DWARF numbers of registers of an instruction set.
+// Machine describes an instruction set: the DWARF numbers of registers, and how calls look.
 type Machine struct {
-	SP, PC, FP uint64
+	SP, PC, FP uint64 // stack pointer, program counter, frame pointer
 	// Link is the register of the return address of a function that has not stored it; 0: it is
 	// on top of the stack.
 	Link uint64
-	// Call returns whether a call instruction ends at the end of code, which ends at an address, and
-	// where the call leads; 0: not known, since it is indirect.
+	// Call returns whether code ends with a call instruction, and its target; 0: the call is indirect.
+	// end is the address after code.
 	Call func(code []byte, end uint64) (is bool, target uint64)
-	// Points reports whether a function that begins with this code has made a frame by its frame pointer
-	// when it is that many bytes behind its begin.
+	// Points reports whether a function that begins with code has set its frame pointer when it is at
+	// bytes after its first instruction.
 	Points func(code []byte, at uint64) bool
-	// Signals is how handlers of signals return.
+	// Signals describes the return from signal handlers.
 	Signals Signals
 }
 
@@ -30,7 +30,7 @@ var (
 	ARM64 = Machine{SP: 31, PC: 32, FP: 29, Link: 30, Call: callARM64, Points: pointsARM64, Signals: signalsARM64}
 )
 
-// mostCall is the length of the longest call instruction that is looked for.
+// mostCall is the length of the longest call instruction, in bytes.
 const mostCall = 7
 
 // callAMD64 looks for a call: E8 with 4 bytes, or FF /2 with an operand of 0 to 5 bytes (Intel SDM, volume 2,
@@ -48,7 +48,7 @@ func callAMD64(code []byte, end uint64) (is bool, target uint64) {
 	return false, 0
 }
 
-// operandLen returns the length of a ModRM byte with what belongs to it.
+// operandLen returns the length of a ModRM byte with its SIB byte and displacement.
 func operandLen(c []byte) int {
 	mod, base, n := c[0]>>6, c[0]&7, 1
 	if mod != 3 && base == 4 && len(c) > 1 { // SIB

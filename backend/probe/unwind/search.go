@@ -10,16 +10,17 @@ import (
 
 const (
 	mostSearched = 16 << 10  // bytes of the stack: the variables of kernels in assembler have up to 10 KB
-	mostFunction = 256 << 10 // bytes of a function whose begin is known from a call only
-	mostDerived  = 8         // functions that are followed in a search
-	mostTried    = 32        // return addresses that are followed to the end of the stack
-	mostInner    = 4096      // frames of such a stack
+	mostFunction = 256 << 10 // bytes of a function whose entry is known only as the target of a call
+	mostDerived  = 8         // functions whose code is followed in a search
+	mostTried    = 32        // callers that are followed to the end of the stack
+	mostInner    = 4096      // frames that are followed for each of them
 )
 
-// search looks for the caller of a frame among the words of the stack: a return address of a call of
-// just this function, whose instructions confirm the place (ByCode), or else one that leads to the end of
-// the stack (BySearch). entry is the begin of the function, or 0. The frame pointer may have led to a
-// caller with the stack pointer end: then only what is nearer counts.
+// search looks for the return address of a frame among the words of the stack. It prefers one after a call of
+// this very function whose instructions confirm the place of the return address (ByCode); otherwise it takes
+// the first one from which the rest of the stack can be followed to its end (BySearch). entry is the first
+// address of the function, or 0. Only words below end are examined: the stack pointer of the caller to which
+// the frame pointer leads, if it leads to one.
 func (w *walk) search(f *Frame, regs *cfi.Registers, entry, end uint64) (caller cfi.Registers, how How, ok bool) {
 	if w.searches == 0 || w.inner || w.Machine.Link != 0 {
 		return caller, how, false
@@ -34,13 +35,13 @@ func (w *walk) search(f *Frame, regs *cfi.Registers, entry, end uint64) (caller 
 	return w.follow(candidates, regs, entry)
 }
 
-// confirmed returns the caller whose call leads to a function that has the address of the frame, and
-// whose instructions confirm where the return address is.
+// confirmed returns the caller whose call has a function as its target that contains the address of the
+// frame, and whose instructions confirm where the return address is.
 func (w *walk) confirmed(f *Frame, regs *cfi.Registers, candidates []candidate) (caller cfi.Registers, ok bool) {
 	derived := 0
 	for _, c := range candidates {
 		target := w.target(c.to)
-		for range mostJumps { // to the function behind a stub
+		for range mostJumps { // through stubs to the function
 			if to, isStub := w.stub(target); isStub {
 				target = to
 			}
@@ -60,9 +61,10 @@ func (w *walk) confirmed(f *Frame, regs *cfi.Registers, candidates []candidate) 
 	return caller, false
 }
 
-// candidate is a return address on the stack.
+// candidate is a word of the stack at address at that may be a return address, to.
 type candidate struct{ at, to uint64 }
 
+// candidates returns the words of the stack between the stack pointer of a frame and end that calls precede.
 func (w *Walker) candidates(f *Frame, end uint64) (all []candidate) {
 	b := make([]byte, min(mostSearched, end-f.SP))
 	for !w.Memory.Read(f.SP, b) {
@@ -78,8 +80,9 @@ func (w *Walker) candidates(f *Frame, end uint64) (all []candidate) {
 	return all
 }
 
-// follow returns the first return address that leads to the end of the stack. A direct call of another
-// function is none of this one. The registers that a function preserves may have been changed or not.
+// follow returns the first candidate from which the rest of the stack can be followed to its end. Return
+// addresses of direct calls of other functions are left out. Each candidate is tried without known registers,
+// and with those of the frame, since the function may have changed them or not.
 func (w *walk) follow(candidates []candidate, regs *cfi.Registers, entry uint64) (caller cfi.Registers, how How, ok bool) {
 	tried := 0
 	for _, c := range candidates {

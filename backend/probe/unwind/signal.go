@@ -1,4 +1,4 @@
-// Frames of signals in code without tables.
+// Frames of signal handlers in code without tables.
 
 package unwind
 
@@ -6,11 +6,11 @@ import (
 	"sdm/backend/probe/cfi"
 )
 
-// Signals is how handlers of signals return, which debuggers know by the bytes of the code.
+// Signals describes how signal handlers return. Debuggers recognize that by the bytes of the code.
 type Signals struct {
-	Code string // to which handlers return: the system call rt_sigreturn
-	// Saved is where the kernel has stored the registers, from the stack pointer on that there is then, by
-	// their DWARF numbers.
+	Code string // the code to which handlers return: the system call rt_sigreturn
+	// Saved are the places of the registers that the kernel has stored, by DWARF number: offsets from the
+	// stack pointer that Code has.
 	Saved []uint64
 }
 
@@ -35,13 +35,13 @@ func savedARM64() (all []uint64) {
 	return all
 }
 
-// isSignalReturn reports whether a handler of a signal returns to an address.
+// isSignalReturn reports whether an address is that of the code to which signal handlers return.
 func (w *Walker) isSignalReturn(to uint64) bool {
 	code := make([]byte, len(w.Machine.Signals.Code))
 	return w.Memory.Read(to, code) && string(code) == w.Machine.Signals.Code
 }
 
-// interrupted returns the registers that a thread had when a signal came.
+// interrupted returns the registers that a thread had when it was interrupted by a signal.
 func (w *Walker) interrupted(regs *cfi.Registers) (caller cfi.Registers, ok bool) {
 	sp, _ := regs.Get(w.Machine.SP)
 	for n, at := range w.Machine.Signals.Saved {

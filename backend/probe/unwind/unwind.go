@@ -15,17 +15,16 @@ const MaxFrames = 200_000
 
 // Code is the executable memory of a process.
 type Code interface {
-	// Find returns the unwind tables of the image at an address, and what is to be subtracted from the
-	// address for them. They are nil if there are none; name is the name of the image, "" if the
-	// address is in none.
+	// Find returns the unwind tables of the image at an address, and its bias, which is to be subtracted
+	// from addresses for them. tables is nil if the address is in no image; name is the name of the image.
 	Find(pc uint64) (tables Tables, bias uint64, name string)
 	// Executable reports whether an address is in executable memory.
 	Executable(pc uint64) bool
-	// Function returns where the function around an address begins, as symbols tell; ok is false if
-	// they do not. It is asked for code without tables only, as is Derived.
+	// Function returns the first address of the function that contains an address, by symbols; ok is false
+	// if none is known. Function and Derived are called only for code without tables.
 	Function(pc uint64) (entry uint64, ok bool)
-	// Derived returns what the instructions of the function that begins at entry tell about an address
-	// in it, and what is to be subtracted from addresses for it; nil: nothing certain.
+	// Derived returns the row for an address of the function that begins at entry, as derived from the
+	// instructions of the function, and the bias of the image; nil: nothing is certain.
 	Derived(entry, pc uint64) (row *cfi.Row, bias uint64)
 }
 
@@ -38,12 +37,12 @@ type Tables interface {
 // How says how the caller of a frame was found.
 type How uint8
 
-// Ways to find callers. From ByPointer on, frames may be missing between the two.
+// Ways to find callers. From ByPointer on, frames may be missing between a frame and its caller.
 const (
-	ByTables  How = iota
-	ByCode        // derived from the instructions, and checked
-	ByPointer     // the frame pointer leads to a return address that a call precedes
-	BySearch      // the stack was searched for such a return address, which leads to the end of the stack
+	ByTables  How = iota // by unwind tables
+	ByCode               // derived from the instructions, and checked
+	ByPointer            // the frame pointer leads to a return address that a call precedes
+	BySearch             // the stack was searched for such a return address, which leads to the end of the stack
 )
 
 // Frame is one level of a stack.
@@ -103,11 +102,11 @@ func (w *Walker) RegistersAt(regs cfi.Registers, i int) cfi.Registers {
 	return cfi.Registers{}
 }
 
-// walk is the walk along one stack.
+// walk is the state of following one stack.
 type walk struct {
 	*Walker
 	searches int  // that may still be made
-	inner    bool // it only looks whether a return address leads to the end of the stack
+	inner    bool // it only tests whether a candidate leads to the end of the stack
 }
 
 // mostSearches bounds the frames of a stack whose callers are searched for.
@@ -115,7 +114,7 @@ const mostSearches = 16
 
 func (w *Walker) new() *walk { return &walk{Walker: w, searches: mostSearches} }
 
-// walk follows a stack for a number of frames, and returns the registers of the last of them.
+// walk follows a stack for at most a number of frames, and returns the registers of the last of them.
 func (w *walk) walk(regs cfi.Registers, most int) (s Stack, last cfi.Registers) {
 	exact := !w.inner
 	for len(s.Frames) < most {
@@ -136,7 +135,7 @@ func (w *walk) walk(regs cfi.Registers, most int) (s Stack, last cfi.Registers) 
 	return s, last
 }
 
-// errNotAbove says that the stack does not grow towards the caller, as that of a circle.
+// errNotAbove is the error for a caller whose frame is not at a higher address: following it might not end.
 var errNotAbove = errors.New("caller's frame is not above")
 
 // step returns the frame of registers and the registers of its caller. A return address of 0 ends
@@ -173,17 +172,18 @@ func (w *walk) step(regs *cfi.Registers, exact bool) (f Frame, caller cfi.Regist
 	return f, caller, err
 }
 
-// rises reports whether the caller's stack pointer is above. A function that has called none, as the
-// innermost or one that a signal interrupts, may have its return address in a register (arm64; vfork), and
-// no frame.
+// rises reports whether the stack pointer of the caller is higher. It may be equal for a function that is not
+// in a call, such as the innermost one: it may have no frame and its return address in a register (arm64;
+// vfork).
 func (w *Walker) rises(regs, caller *cfi.Registers, exact bool) bool {
 	sp, _ := regs.Get(w.Machine.SP)
 	above, _ := caller.Get(w.Machine.SP)
 	return above > sp || exact && above == sp
 }
 
-// row returns what the tables say about a frame; nil: nothing. An address from which no code
-// can have called is that of a new context if an entry begins there.
+// row returns the row of the tables for a frame; nil: there is none. If there is none for the call before a
+// return address, the return address itself is tried if an entry begins there: it may be the first
+// instruction of a new context, which was not called.
 func (w *Walker) row(f Frame) (row *cfi.Row, bias uint64, name string) {
 	table, bias, name := w.Code.Find(f.Lookup())
 	if table == nil {

@@ -9,7 +9,8 @@ import (
 	"sdm/backend/probe/cfi"
 )
 
-// without finds the caller of a frame without tables.
+// without finds the caller of a frame without tables, and sets how it was found. name is that of the image;
+// "": generated code. The most reliable ways are tried first.
 func (w *walk) without(f *Frame, regs *cfi.Registers, name string) (cfi.Registers, error) {
 	if f.Exact && !w.Code.Executable(f.PC) {
 		return w.calledWild(regs)
@@ -42,7 +43,7 @@ func (w *walk) without(f *Frame, regs *cfi.Registers, name string) (cfi.Register
 	if isPointed {
 		end, _ = pointed.Get(w.Machine.SP)
 	}
-	if name != "" { // functions in generated code have frame pointers, or nothing
+	if name != "" { // for generated code only the frame pointer is used
 		if caller, how, ok := w.search(f, regs, entry, end); ok {
 			f.How = how
 			return caller, nil
@@ -58,8 +59,8 @@ func (w *walk) without(f *Frame, regs *cfi.Registers, name string) (cfi.Register
 	return cfi.Registers{}, fmt.Errorf("no unwind tables in %s", name)
 }
 
-// calledWild returns the caller of a function pointer that does not point to code: the call has
-// stored nothing but the return address.
+// calledWild returns the caller if the thread has called through a pointer that does not point to code: then
+// only the return address has been stored.
 func (w *Walker) calledWild(regs *cfi.Registers) (cfi.Registers, error) {
 	caller := *regs
 	if w.Machine.Link != 0 {
@@ -82,8 +83,8 @@ func (w *Walker) check(to uint64) error {
 	return nil
 }
 
-// byCode returns the caller by what the instructions of the function that begins at entry tell. It is
-// checked that a call ends at the return address.
+// byCode returns the caller as derived from the instructions of the function that begins at entry. ok is false
+// if nothing is derived, or no call precedes the return address.
 func (w *Walker) byCode(f *Frame, regs *cfi.Registers, entry uint64) (caller cfi.Registers, ok bool) {
 	row, _ := w.Code.Derived(entry, f.Lookup())
 	if row == nil {
@@ -115,7 +116,7 @@ func (w *Walker) byPointer(regs *cfi.Registers) (cfi.Registers, bool) {
 	return caller, true
 }
 
-// called reports whether a call ends at an address, or a handler of a signal returns to it.
+// called reports whether a call ends at an address, or signal handlers return to it.
 func (w *Walker) called(to uint64) bool {
 	is, _ := w.call(to)
 	return is || w.isSignalReturn(to)
@@ -127,6 +128,7 @@ func (w *Walker) target(to uint64) uint64 {
 	return target
 }
 
+// call returns whether a call ends at an address, and its target; 0: not known.
 func (w *Walker) call(to uint64) (is bool, target uint64) {
 	var code [mostCall]byte
 	if to < mostCall || !w.Memory.Read(to-mostCall, code[:]) {
@@ -144,7 +146,7 @@ func (w *Walker) bytes(entry uint64) []byte {
 	return b
 }
 
-// mostJumps bounds a chain of stubs: the linker makes one, and a function may only jump on.
+// mostJumps bounds a chain of stubs, and of functions that only jump to another one.
 const mostJumps = 3
 
 // leads reports whether code at an address is the function at entry, or only jumps there.
@@ -162,7 +164,7 @@ func (w *Walker) leads(from, entry uint64) bool {
 	return from == entry
 }
 
-// stub returns where a stub of the linker leads: an instruction that marks it, and a jump (x86-64).
+// stub returns the target of a stub of the linker (x86-64): code that is only a jump, perhaps after ENDBR64.
 func (w *Walker) stub(at uint64) (uint64, bool) {
 	var b [16]byte
 	if at == 0 || w.Machine.Link != 0 || !w.Memory.Read(at, b[:]) {
