@@ -61,6 +61,7 @@ func (b *builder) listen(addr string) error {
 	b.calls = &callers{Listener: l}
 	b.door, err = overlay.NewRendezvous(b.calls, b.key, b.identity())
 	if err != nil {
+		l.Close()
 		return fmt.Errorf("--rendezvous %s: %w", addr, err)
 	}
 	b.say("servers register at " + b.door.Addr())

@@ -258,7 +258,8 @@ func push(r *pmix.Request) C.pmix_status_t {
 	waiter := cgo.NewHandle(pushed)
 	bytes := C.CBytes(r.Data)
 	if rc := C.sdm_push(newProcs(r.Targets), C.size_t(len(r.Targets)), (*C.char)(bytes), C.size_t(len(r.Data)), C.bool(r.End), C.uintptr_t(waiter)); rc != 0 {
-		return rc // there is no callback
+		waiter.Delete() // there is no callback
+		return rc
 	}
 	return <-pushed
 }

@@ -84,7 +84,10 @@ func (p *program) meet(ctx context.Context) (server.Links, error) {
 	case err != nil:
 		err = errors.New(end)
 	default:
-		p.ending <- end // the parent has connected just before: the server reports the end
+		select {
+		case p.ending <- end: // the parent has connected just before: the server reports the end
+		default: // another text about the end has come since
+		}
 	}
 	return links, err
 }

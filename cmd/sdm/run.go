@@ -46,7 +46,7 @@ func (o *runOptions) flags() *flagSet {
 	f.first = mostUsed
 	f.add("Ranks on this machine", func(f *pflag.FlagSet) {
 		f.VarP(npValue{o}, "np", "n", "`number` of ranks")
-		f.BoolVar(&o.force, "force", false, "start more than 1000 ranks on this machine")
+		f.BoolVar(&o.force, "force", false, "start more than 1000 ranks on this machine, or connect to a PMIx server that is known to end when a tool connects")
 	}, o.perServer("ranks of one server"))
 	o.declare(f)
 	f.add("Starters (mpirun, mpiexec, srun)", o.declareStarter)

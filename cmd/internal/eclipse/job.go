@@ -128,8 +128,11 @@ func (j *Job) Next() (Packet, error) {
 
 // add adds an output event to the text of its ranks.
 func (j *Job) add(p Packet) error {
+	if len(p.Args) != 2 {
+		return fmt.Errorf("output %q: it has %d arguments, not 2", p.Args, len(p.Args))
+	}
 	ranks, err := ranksOf(p.Args[0])
-	if err != nil || len(p.Args) != 2 {
+	if err != nil {
 		return fmt.Errorf("output %q: %w", p.Args, err)
 	}
 	for i := range j.Size {

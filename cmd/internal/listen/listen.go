@@ -23,11 +23,22 @@ type several struct {
 	group sync.WaitGroup
 }
 
+// anyTries bounds the ports that the kernel is asked for if any will do: one that is free on the first
+// host may be in use on another.
+const anyTries = 16
+
 // All listens on all hosts with one port: the first of the ports from base on that is free on all
 // of them, or any if base is 0. Hosts that do not belong to this machine are left out, unless none
 // does.
 func All(hosts []string, base, ports int) (net.Listener, error) {
-	for port := base; port < base+ports && port <= 65535; port++ {
+	if base == 0 {
+		ports = anyTries
+	}
+	for i := 0; i < ports && base+i <= 65535; i++ {
+		port := base + i
+		if base == 0 {
+			port = 0
+		}
 		s, err := on(hosts, port)
 		if err == nil {
 			return s, nil
@@ -35,6 +46,9 @@ func All(hosts []string, base, ports int) (net.Listener, error) {
 		if !errors.Is(err, syscall.EADDRINUSE) {
 			return nil, err
 		}
+	}
+	if base == 0 {
+		return nil, errors.New("no port is free on all addresses of this host")
 	}
 	return nil, fmt.Errorf("ports from %d on are all in use; choose another base port", base)
 }

@@ -85,6 +85,7 @@ func (b *Builder) openFor(key secret.Key, partial bool) (*Rendezvous, error) {
 	r.addrs = listen.Addrs(l)
 	r.door, err = overlay.NewRendezvous(l, r.key, r.identity())
 	if err != nil {
+		l.Close()
 		return nil, err
 	}
 	cfg := b.masterConfig(r.dial, false)
