@@ -58,7 +58,7 @@ type message struct {
 	Stdin   bool                    `json:"stdin,omitempty"`
 	Through bool                    `json:"through,omitempty"`
 	TTY     bool                    `json:"tty,omitempty"`
-	Streams string                  `json:"streams,omitempty"` // descriptors sent: of "ioe"
+	Streams string                  `json:"streams,omitempty"` // descriptors sent: of "ioe", or "toe" where standard input is a terminal
 	Fault   *protocol.Fault         `json:"fault,omitempty"`
 	Exit    *protocol.Exit          `json:"exit,omitempty"`
 	Status  int                     `json:"status,omitempty"` // as a shell gives it

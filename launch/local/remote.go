@@ -188,6 +188,8 @@ func (r *Remote) held(m message, files []*os.File) {
 		switch m.Streams[i] {
 		case 'i':
 			p.Stdin = io.WriteCloser(f)
+		case 't':
+			p.Stdin = ttyInput{f}
 		case 'o':
 			p.Stdout = f
 		case 'e':

@@ -141,6 +141,10 @@ func (s *StandIn) hold(m message) {
 	s.mu.Unlock()
 	reply := message{Kind: "held", ID: m.ID, Rank: s.Rank, PID: p.PID, Program: p.Program}
 	var files []*os.File
+	stdin, terminal := p.Stdin.(ttyInput)
+	if terminal {
+		reply.Streams, files = "t", append(files, stdin.File)
+	}
 	for _, stream := range []struct {
 		letter string
 		file   any

@@ -50,11 +50,12 @@ func (m *NoMPIR) Error() string {
 type Launch struct {
 	spec     Spec
 	arrived  chan arrival  // one value, from the goroutine
-	released chan struct{} // closed by Release or End: the starter may continue
+	released chan struct{} // closed by Release or End: the starter may continue, now or when it stops
+	letGo    sync.Once     // closes released
 	done     chan struct{} // closed when the starter has been waited for
 	root     chan int      // one value: the process id of the command
 	pid      int
-	held     bool // the starter is stopped at MPIR_Breakpoint, and released is not closed
+	held     bool // the starter is stopped at MPIR_Breakpoint, or was
 	starter  *process
 	stopOnce sync.Once // sends the SIGTERM of Stop
 	status   syscall.WaitStatus
@@ -187,8 +188,7 @@ func (l *Launch) StarterPID() int { return l.starter.pid }
 // Release implements launch.Launcher.
 func (l *Launch) Release() error {
 	if l.held {
-		l.held = false
-		close(l.released)
+		l.letGo.Do(func() { close(l.released) })
 	}
 	return nil
 }
@@ -225,7 +225,7 @@ func (l *Launch) End(ctx context.Context) error {
 	default:
 	}
 	l.Stop()
-	l.Release()
+	l.letGo.Do(func() { close(l.released) }) // it may stop at MPIR_Breakpoint after Acquire has given up
 	select {
 	case <-l.done:
 		return nil

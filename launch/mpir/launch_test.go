@@ -256,6 +256,23 @@ func TestLaunchIsGivenUp(t *testing.T) {
 	}
 }
 
+// TestLaunchStopsAfterItWasGivenUp ends a starter that has stopped at MPIR_Breakpoint when Acquire had
+// given up already.
+func TestLaunchStopsAfterItWasGivenUp(t *testing.T) {
+	r := begin(t, Spec{Argv: []string{compile(t, "starter", starterSource)}})
+	ctx, cancel := context.WithCancel(r.ctx)
+	cancel()
+	if _, err := r.l.Acquire(ctx, func(string) {}); err == nil {
+		t.Skip("the starter was faster")
+	}
+	for r.ctx.Err() == nil && len(r.l.arrived) == 0 {
+		sleep(r.ctx, time.Millisecond)
+	}
+	if err := r.l.End(r.ctx); err != nil {
+		t.Error(err)
+	}
+}
+
 // TestLaunchEndsWhileHeld ends a starter that is stopped at MPIR_Breakpoint.
 func TestLaunchEndsWhileHeld(t *testing.T) {
 	r := begin(t, Spec{Argv: []string{compile(t, "starter", starterSource)}})
