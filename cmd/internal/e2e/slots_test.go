@@ -62,6 +62,23 @@ func TestOutputOfTheStarter(t *testing.T) {
 	}
 }
 
+// TestTerminalsInSlots writes to ranks that have a terminal each, of which one at least is not a child
+// of the server.
+func TestTerminalsInSlots(t *testing.T) {
+	t.Parallel()
+	for _, m := range starters {
+		t.Run(m.name, func(t *testing.T) {
+			t.Parallel()
+			s := newScene(t)
+			front := s.slotRun(2, "-b", "--tty", "--stdin", "all", "--stop-at", "none", "-e", "send [0] one", "-e", "send [1] two", "-e", "wait",
+				"--", m.command, "-n", "2", "sh", "-c", "read word; echo it is $word")
+			front.exits(0)
+			front.folded("exited normally", "")
+			front.says("[0] it is one", "[1] it is two")
+		})
+	}
+}
+
 // TestStarterThatFails checks that the message of the starter is shown, and why nothing was
 // started.
 func TestStarterThatFails(t *testing.T) {
