@@ -207,6 +207,10 @@ func (c *Conn) send(ctx context.Context, r Request) (<-chan Message, uint64, err
 	}
 	if _, err := c.to.Write(line); err != nil {
 		delete(c.waiting, r.ID)
+		if errors.Is(err, os.ErrDeadlineExceeded) {
+			c.to.Close() // a part of the line may have been written
+			return nil, 0, &Silent{r.Call, limits[r.Call]}
+		}
 		return nil, 0, fmt.Errorf("PMIx %s: %w: %w", r.Call, errClosed, err)
 	}
 	return answer, r.ID, nil

@@ -198,3 +198,14 @@ func TestLossEndsCalls(t *testing.T) {
 		<-c.Done()
 	})
 }
+
+// TestRequestsThatAreNotRead checks that a call ends in time if sdm-pmix does not read.
+func TestRequestsThatAreNotRead(t *testing.T) {
+	c, _, _ := pair(t)
+	ctx, cancel := context.WithTimeout(context.Background(), 20*time.Millisecond)
+	defer cancel()
+	_, err := c.Call(ctx, Request{Call: CallFinalize})
+	if silent := new(Silent); !errors.As(err, &silent) {
+		t.Errorf("%v", err)
+	}
+}

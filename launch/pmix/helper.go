@@ -10,6 +10,7 @@ import (
 	"slices"
 	"strings"
 	"syscall"
+	"time"
 )
 
 // Program is the name of the program that links libpmix.
@@ -118,12 +119,20 @@ func (h *Helper) Call(ctx context.Context, r Request) (Message, error) {
 	return m, h.explained(err)
 }
 
+// exitWait is how long an sdm-pmix that has closed its end, or whose requests were closed, may take to
+// end before an error is reported without its exit status.
+const exitWait = 2 * time.Second
+
 // explained adds how sdm-pmix has ended.
 func (h *Helper) explained(err error) error {
 	if !errors.Is(err, errClosed) {
 		return err
 	}
-	<-h.exited // it has closed its messages
+	select {
+	case <-h.exited: // it has closed its messages
+	case <-time.After(exitWait): // it hangs; End kills it
+		return err
+	}
 	w, ok := h.cmd.ProcessState.Sys().(syscall.WaitStatus)
 	switch {
 	case ok && w.Signaled():
