@@ -41,6 +41,9 @@ func AskBoth(ctx context.Context, env, argv []string) (string, string, error) {
 	out, said := limited{most: MaxAnswer}, limited{most: 4 << 10}
 	cmd.Stdout, cmd.Stderr = &out, &said
 	err := cmd.Run()
+	if errors.Is(err, exec.ErrWaitDelay) && cmd.ProcessState.Success() {
+		err = nil // a process that it has left behind keeps its output open
+	}
 	name := strings.Join(argv[:min(len(argv), 3)], " ")
 	switch {
 	case err != nil && ctx.Err() != nil:

@@ -26,3 +26,12 @@ func TestAsk(t *testing.T) {
 		t.Errorf("a command that hangs: %v", err)
 	}
 }
+
+// TestAskOfACommandThatLeavesAProcess has a command succeed whose child keeps its output open.
+func TestAskOfACommandThatLeavesAProcess(t *testing.T) {
+	t.Parallel()
+	got, err := Ask(t.Context(), nil, []string{"sh", "-c", "sleep 5 & echo answer; echo warning >&2"})
+	if got != "answer\n" || err != nil {
+		t.Errorf("%q, %v", got, err)
+	}
+}

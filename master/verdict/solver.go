@@ -20,7 +20,6 @@ type solver struct {
 	groups  []group
 	blocked rank.Set // that wait in MPI
 	fixed   rank.Set // that do not wait for other ranks even if they are in a call: stopped, dead and so on
-	open    rank.Set // that wait for one of several, or for what is not known
 	unsure  rank.Set // of which it is not known whether they wait for all of their arcs
 
 	arcs  []arc   // ascending by from, then to
@@ -168,11 +167,6 @@ func (s *solver) messages() {
 		e := &s.g.Edges()[i]
 		if e.Need == wait.Perhaps {
 			s.unsure = s.unsure.Union(e.Pairs.Ranks())
-		}
-		for _, run := range e.Pairs.Runs() {
-			if run.Peer < 0 || e.Need == wait.One {
-				s.open = s.open.Union(run.Ranks())
-			}
 		}
 		if e.Need == wait.One {
 			continue
