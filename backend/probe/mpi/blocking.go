@@ -32,11 +32,11 @@ func (l *Library) byRequest(c *Call) {
 	}
 	tried := map[uint64]bool{}
 	try := func(v uint64) (Request, bool) {
-		if tried[v] || l.process.At(l.class(v)) == nil {
+		if tried[v] || l.process.At((openMPI{l}).class(v)) == nil {
 			return Request{}, false
 		}
 		tried[v] = true
-		q := l.ofOpenMPI(v)
+		q := openMPI{l}.ofOpenMPI(v)
 		return q, q.Why == "" && q.Kind == names.kind && q.handle == uint64(comm.Value) && q.buffer == uint64(buffer.Value) &&
 			(!count.Known || int64(q.count) == count.Value)
 	}

@@ -24,8 +24,11 @@ type words []byte
 
 func (w words) at(offset int) uint64 { return binary.LittleEndian.Uint64(w[offset:]) }
 
+// openMPI is a library of Open MPI, with what is read of its objects.
+type openMPI struct{ *Library }
+
 // ofOpenMPI reads a request of Open MPI: of a message of the ob1 layer, or of a collective.
-func (l *Library) ofOpenMPI(request uint64) Request {
+func (l openMPI) ofOpenMPI(request uint64) Request {
 	if request == 0 || request == l.object("ompi_request_null") {
 		return Request{Done: true, Why: "null"}
 	}
@@ -51,7 +54,7 @@ func (l *Library) ofOpenMPI(request uint64) Request {
 // and further on buffer, count, peer and tag, and a pointer to the process of the peer. These are recognized
 // since buffer and count are also in the converter of the request. The process must be the one that the
 // library finds for the peer.
-func (l *Library) messageOfOpenMPI(kind string, w words) Request {
+func (l openMPI) messageOfOpenMPI(kind string, w words) Request {
 	q := Request{Kind: kind}
 	comm := l.communicatorIn(w)
 	if comm < 0 {
@@ -79,7 +82,7 @@ func (l *Library) messageOfOpenMPI(kind string, w words) Request {
 }
 
 // collectiveOfOpenMPI reads a request of a collective. It has its communicator twice.
-func (l *Library) collectiveOfOpenMPI(w words) Request {
+func (l openMPI) collectiveOfOpenMPI(w words) Request {
 	q := Request{Kind: "collective", Why: "no communicator in it"}
 	class := l.object("ompi_communicator_t_class")
 	var handles []uint64
@@ -99,7 +102,7 @@ func (l *Library) collectiveOfOpenMPI(w words) Request {
 
 // class returns the address of the class of an object of Open MPI, which is its first word; 0: it cannot be an
 // object.
-func (l *Library) class(object uint64) uint64 {
+func (l openMPI) class(object uint64) uint64 {
 	if object < 1<<16 || object&7 != 0 || object>>47 != 0 {
 		return 0
 	}
@@ -108,7 +111,7 @@ func (l *Library) class(object uint64) uint64 {
 }
 
 // className returns the name of a class, to which the first word of the class points; "": it is not a class.
-func (l *Library) className(class uint64) string {
+func (l openMPI) className(class uint64) string {
 	if l.process.At(class) == nil {
 		return ""
 	}
@@ -117,7 +120,7 @@ func (l *Library) className(class uint64) string {
 }
 
 // communicatorIn returns the offset of the pointer to the communicator in a request; -1: there is none.
-func (l *Library) communicatorIn(w words) int {
+func (l openMPI) communicatorIn(w words) int {
 	comm := l.object("ompi_communicator_t_class")
 	types := []uint64{l.object("ompi_datatype_t_class"), l.object("opal_datatype_t_class")}
 	for offset := completeBefore; offset+16 <= mostBefore; offset += 8 {
@@ -133,7 +136,7 @@ func (l *Library) communicatorIn(w words) int {
 
 // processIn returns the offset of the pointer to the process of the peer in a request, which follows buffer,
 // count, peer and tag; the pointer is 0 for any source. comm is the offset of the communicator. -1: not known.
-func (l *Library) processIn(w words, comm int) int {
+func (l openMPI) processIn(w words, comm int) int {
 	class := l.object("ompi_proc_t_class")
 	anySource, _, _ := l.wildcards()
 	for offset := comm + 64; offset+8 <= len(w); offset += 8 {
@@ -166,7 +169,7 @@ func converts(w words, buffer, count uint64) bool {
 
 // isPeer reports whether a process is that of a peer. Requests for any source have the process of the rank
 // itself, or none.
-func (l *Library) isPeer(c *Communicator, peer int, process uint64) bool {
+func (l openMPI) isPeer(c *Communicator, peer int, process uint64) bool {
 	switch {
 	case l.peer(peer) == AnySource && process == 0:
 		return true
@@ -182,7 +185,7 @@ func (l *Library) isPeer(c *Communicator, peer int, process uint64) bool {
 
 // isProcess reports whether a process is the first one that the library reads when it is asked, by
 // MPI_Group_translate_ranks, for a member of the group of a communicator.
-func (l *Library) isProcess(function string, comm uint64, member int, process uint64) bool {
+func (l openMPI) isProcess(function string, comm uint64, member int, process uint64) bool {
 	group, _, err := l.group(function, comm)
 	if err != nil {
 		return false

@@ -88,7 +88,7 @@ func (l *Library) commsOf(object uint64, loads []emulator.Load) (handles []uint6
 	if l.Family == OpenMPI {
 		class := l.object("ompi_communicator_t_class")
 		for at := object; at < object+mostOwner; at += 8 {
-			if v, ok := l.machine.Uint(at, 8); ok && class != 0 && l.class(v) == class {
+			if v, ok := l.machine.Uint(at, 8); ok && class != 0 && (openMPI{l}).class(v) == class {
 				handles = append(handles, v)
 			}
 		}

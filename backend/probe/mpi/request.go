@@ -68,7 +68,7 @@ func (l *Library) Requests(array uint64, n int) []Request {
 		case !ok:
 			all[i].Why = "no memory"
 		case l.Family == OpenMPI:
-			all[i] = l.ofOpenMPI(handle)
+			all[i] = openMPI{l}.ofOpenMPI(handle)
 		default:
 			all[i] = l.ofMPICH(handle)
 		}

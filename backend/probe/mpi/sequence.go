@@ -51,13 +51,13 @@ func (l *Library) Sequences() (hash uint64, ok bool) {
 func (l *Library) peersOf(handle uint64, n int) []uint64 {
 	const ofComm, ofOb1 = 1024, 256 // bytes of both objects
 	for _, ob1 := range l.pointers(handle, ofComm) {
-		if l.className(l.class(ob1)) != "mca_pml_ob1_comm_t" {
+		if (openMPI{l}).className((openMPI{l}).class(ob1)) != "mca_pml_ob1_comm_t" {
 			continue
 		}
 		for _, array := range l.pointers(ob1, ofOb1) {
 			all := l.pointers(array, 8*n)
 			i := slices.IndexFunc(all, func(p uint64) bool { return p != 0 })
-			if i >= 0 && l.className(l.class(all[i])) == "mca_pml_ob1_comm_proc_t" {
+			if i >= 0 && (openMPI{l}).className((openMPI{l}).class(all[i])) == "mca_pml_ob1_comm_proc_t" {
 				return all
 			}
 		}
