@@ -38,8 +38,8 @@ func TestActivity(t *testing.T) {
 	if got := States(os.Getpid()); !strings.Contains(got, "running") {
 		t.Errorf("our threads: %s", got)
 	}
-	const nobody = 1 << 22 // more than the kernel gives
-	if s, u := States(nobody), UsageOf(nobody).Since(busy); s != "" || u != "" {
+	const absent = 1 << 22 // more than the kernel gives
+	if s, u := States(absent), UsageOf(absent).Since(busy); s != "" || u != "" {
 		t.Errorf("a process that is gone: %q, %q", s, u)
 	}
 }
