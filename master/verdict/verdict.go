@@ -58,22 +58,18 @@ func Of(g *wait.Graph, samples int) []Finding {
 	findings := slices.Concat(s.mismatches(), s.cycles(), s.causes())
 	findings = slices.DeleteFunc(findings, func(f Finding) bool { return s.samples > 1 && s.moves(f) })
 	slices.SortStableFunc(findings, func(a, b Finding) int {
-		return cmp.Or(compareBools(b.Certain, a.Certain), cmp.Compare(a.Kind, b.Kind))
+		switch {
+		case a.Certain == b.Certain:
+			return cmp.Compare(a.Kind, b.Kind)
+		case a.Certain:
+			return -1
+		}
+		return 1
 	})
 	if len(findings) == 0 && samples > 1 {
 		findings = s.progress()
 	}
 	return findings
-}
-
-func compareBools(a, b bool) int {
-	switch {
-	case a == b:
-		return 0
-	case b:
-		return -1
-	}
-	return 1
 }
 
 // moves reports whether all waiting ranks of a finding have moved between the samples: then the job goes on.

@@ -17,11 +17,11 @@ func decodeAMD(code []byte, addr uint64) *Inst {
 	case len(b) >= 2 && b[0] == 0x0f && b[1] == 0x0e: // FEMMS
 		i.Len = at + 2
 	case len(b) >= 2 && b[0] == 0x0f && b[1] == 0x0d: // PREFETCH
-		i.Len = at + 2 + operandLen(b[2:])
+		i.Len = at + 2 + OperandLen(b[2:])
 	case len(code) >= 5 && code[0] == 0xc4 && code[1]&0x1f == 3 && isFMA4(code[3]):
 		i.Op = x86asm.VFMADD213PD
 		i.Args[0] = x86asm.X0 + x86asm.Reg(code[4]>>3&7|(^code[1]>>7)<<3)
-		i.Len = 4 + operandLen(code[4:]) + 1 // the last byte has the fourth operand
+		i.Len = 4 + OperandLen(code[4:]) + 1 // the last byte has the fourth operand
 	}
 	if i.Len <= at || i.Len > len(code) || i.Len > MaxLen {
 		return nil
@@ -34,8 +34,9 @@ func isFMA4(opcode byte) bool {
 	return opcode >= 0x5c && opcode <= 0x5f || opcode >= 0x68 && opcode <= 0x7f
 }
 
-// operandLen returns the length of a ModRM byte with its SIB byte and displacement; MaxLen if code is cut off.
-func operandLen(code []byte) int {
+// OperandLen returns the length of the ModRM byte at the start of code with its SIB byte and displacement, in
+// bytes; MaxLen if code ends before the SIB byte (Intel SDM, volume 2, tables 2-2 and 2-3).
+func OperandLen(code []byte) int {
 	if len(code) == 0 {
 		return MaxLen
 	}

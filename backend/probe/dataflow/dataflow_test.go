@@ -3,53 +3,21 @@ package dataflow_test
 import (
 	"bytes"
 	"errors"
-	"os"
-	"os/exec"
-	"path/filepath"
 	"strings"
 	"testing"
 
 	"sdm/backend/probe/amd64"
 	"sdm/backend/probe/dataflow"
+	"sdm/backend/probe/dataflow/dataflowtest"
 )
 
-// memory is code at 4096: one function.
-type memory []byte
+const base = dataflowtest.Base
 
-const base = 4096
-
-func (m memory) Read(addr uint64, b []byte) bool {
-	if addr < base || addr+uint64(len(b)) > base+uint64(len(m)) || addr+uint64(len(b)) < addr {
-		return false
-	}
-	copy(b, m[addr-base:])
-	return true
-}
-
-func (m memory) Bias() uint64 { return 0 }
-
-func (m memory) Function(addr uint64) (first, end uint64, ok bool) {
-	return base, base + uint64(len(m)), addr >= base && addr < base+uint64(len(m))
-}
-
-// assemble returns the code of a text, and the address behind its last call.
-func assemble(t *testing.T, text string) (memory, uint64) {
+// assemble returns the code of a text, and the address after its last call.
+func assemble(t *testing.T, text string) (dataflowtest.Code, uint64) {
 	t.Helper()
-	dir := t.TempDir()
-	object, flat := filepath.Join(dir, "o"), filepath.Join(dir, "b")
-	as := exec.Command("gcc", "-c", "-o", object, "-x", "assembler", "-")
-	as.Stdin = strings.NewReader(".intel_syntax noprefix\nf:\n" + text + "\n")
-	if out, err := as.CombinedOutput(); err != nil {
-		t.Fatalf("%v: %s", err, out)
-	}
-	if out, err := exec.Command("objcopy", "-O", "binary", "-j", ".text", object, flat).CombinedOutput(); err != nil {
-		t.Fatalf("%v: %s", err, out)
-	}
-	b, err := os.ReadFile(flat)
-	if err != nil {
-		t.Fatal(err)
-	}
-	return b, base + uint64(bytes.LastIndex(b, []byte{0xff, 0xd0})) + 2 // call rax
+	code := dataflowtest.Assemble(t, text)
+	return code, base + uint64(bytes.LastIndex(code, []byte{0xff, 0xd0})) + 2 // call rax
 }
 
 // TestSite runs through the cases of which wrong answers were made of.
@@ -127,24 +95,24 @@ func TestRefusals(t *testing.T) {
 // pieces is code of several functions, each of some bytes, that is loaded elsewhere. It counts what is
 // read.
 type pieces struct {
-	memory
+	dataflowtest.Code
 	size, bias uint64
 	reads      *int
 }
 
 func (p pieces) Read(addr uint64, b []byte) bool {
 	*p.reads++
-	return p.memory.Read(addr, b)
+	return p.Code.Read(addr, b)
 }
 
 func (p pieces) Bias() uint64 { return p.bias }
 
 func (p pieces) Function(addr uint64) (first, end uint64, ok bool) {
 	if p.size == 0 {
-		return p.memory.Function(addr)
+		return p.Code.Function(addr)
 	}
 	first = base + (addr-base)/p.size*p.size
-	return first, first + p.size, addr >= base && addr < base+uint64(len(p.memory))
+	return first, first + p.size, addr >= base && addr < base+uint64(len(p.Code))
 }
 
 // FuzzAt analyses any code, with or without other functions beside it: it ends, within bounds, and code is

@@ -3,35 +3,16 @@ package derived_test
 import (
 	"encoding/binary"
 	"errors"
-	"os"
-	"os/exec"
-	"path/filepath"
 	"strings"
 	"testing"
 
 	"sdm/backend/probe/cfi"
 	"sdm/backend/probe/dataflow"
+	"sdm/backend/probe/dataflow/dataflowtest"
 	"sdm/backend/probe/derived"
 )
 
-// code is one function at 4096.
-type code []byte
-
-const base = 4096
-
-func (c code) Read(addr uint64, b []byte) bool {
-	if addr < base || addr+uint64(len(b)) > base+uint64(len(c)) || addr+uint64(len(b)) < addr {
-		return false
-	}
-	copy(b, c[addr-base:])
-	return true
-}
-
-func (c code) Bias() uint64 { return 0 }
-
-func (c code) Function(addr uint64) (first, end uint64, ok bool) {
-	return base, base + uint64(len(c)), addr >= base && addr < base+uint64(len(c))
-}
+const base = dataflowtest.Base
 
 // stack is memory at 0x8000.
 type stack [256]byte
@@ -42,25 +23,6 @@ func (s *stack) Read(addr uint64, b []byte) bool {
 	}
 	copy(b, s[addr-0x8000:])
 	return true
-}
-
-func assemble(t testing.TB, text string) code {
-	t.Helper()
-	dir := t.TempDir()
-	object, flat := filepath.Join(dir, "o"), filepath.Join(dir, "b")
-	as := exec.Command("gcc", "-c", "-o", object, "-x", "assembler", "-")
-	as.Stdin = strings.NewReader(".intel_syntax noprefix\n" + strings.ReplaceAll(text, ";", "\n") + "\n")
-	if out, err := as.CombinedOutput(); err != nil {
-		t.Fatalf("%v: %s", err, out)
-	}
-	if out, err := exec.Command("objcopy", "-O", "binary", "-j", ".text", object, flat).CombinedOutput(); err != nil {
-		t.Fatalf("%v: %s", err, out)
-	}
-	b, err := os.ReadFile(flat)
-	if err != nil {
-		t.Fatal(err)
-	}
-	return b
 }
 
 // TestRow checks where the caller's registers are at the instruction UD2 of a function. The stack pointer
@@ -85,7 +47,7 @@ func TestRow(t *testing.T) {
 		{"two depths", "test edi, edi; je 1f; push rax; 1: ud2", 0, 0},
 	} {
 		t.Run(c.name, func(t *testing.T) {
-			b := assemble(t, c.text)
+			b := dataflowtest.Assemble(t, c.text)
 			f, err := derived.Of(b, base, enough())
 			if err != nil {
 				t.Fatal(err)
@@ -123,20 +85,20 @@ func enough() *int {
 
 func TestTooManyInstructions(t *testing.T) {
 	left := 3
-	if _, err := derived.Of(assemble(t, "nop; nop; nop; nop; ret"), base, &left); !errors.Is(err, dataflow.ErrTooLong) || left >= 0 {
+	if _, err := derived.Of(dataflowtest.Assemble(t, "nop; nop; nop; nop; ret"), base, &left); !errors.Is(err, dataflow.ErrTooLong) || left >= 0 {
 		t.Errorf("%v, %d left", err, left)
 	}
 }
 
 func TestUnreachable(t *testing.T) {
-	f, err := derived.Of(assemble(t, "ret; nop; nop"), base, enough())
+	f, err := derived.Of(dataflowtest.Assemble(t, "ret; nop; nop"), base, enough())
 	if err != nil || f.Row(base) == nil || f.Row(base+1) != nil || f.Row(base-1) != nil || f.Reaches(base+1) || !f.Whole {
 		t.Errorf("%+v, %v", f, err)
 	}
-	if f, err := derived.Of(assemble(t, "push rax; jmp rsi"), base, enough()); err != nil || f.Whole {
+	if f, err := derived.Of(dataflowtest.Assemble(t, "push rax; jmp rsi"), base, enough()); err != nil || f.Whole {
 		t.Errorf("a jump to anywhere: %+v, %v", f, err)
 	}
-	if _, err := derived.Of(code{}, base, enough()); err == nil {
+	if _, err := derived.Of(dataflowtest.Code{}, base, enough()); err == nil {
 		t.Error("no code is a function")
 	}
 }
@@ -149,7 +111,7 @@ func FuzzOf(f *testing.F) {
 		if len(b) > 2000 {
 			return
 		}
-		x, err := derived.Of(code(b), base, enough())
+		x, err := derived.Of(dataflowtest.Code(b), base, enough())
 		if err != nil {
 			return
 		}

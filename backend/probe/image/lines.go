@@ -3,6 +3,7 @@
 package image
 
 import (
+	"cmp"
 	"debug/dwarf"
 	"slices"
 	"sort"
@@ -59,7 +60,7 @@ func readLines(data []byte) (*Lines, error) {
 	}
 	l := &Lines{data: d, read: map[dwarf.Offset]*unit{}}
 	l.findUnits(firstEntries(info))
-	slices.SortFunc(l.units, func(a, b unitRange) int { return compare(a.first, b.first) })
+	slices.SortFunc(l.units, func(a, b unitRange) int { return cmp.Compare(a.first, b.first) })
 	return l, nil
 }
 
@@ -87,16 +88,6 @@ func (l *Lines) addUnit(e *dwarf.Entry, end dwarf.Offset) {
 	for _, x := range ranges {
 		l.units = append(l.units, unitRange{x[0], x[1], e, end})
 	}
-}
-
-func compare(a, b uint64) int {
-	switch {
-	case a < b:
-		return -1
-	case a > b:
-		return 1
-	}
-	return 0
 }
 
 // At returns the places of an address, the innermost inlined function first and the function
@@ -155,7 +146,7 @@ func (u *unit) readRows(data *dwarf.Data, e *dwarf.Entry) {
 	slices.SortStableFunc(u.rows, func(a, b row) int {
 		switch {
 		case a.addr != b.addr:
-			return compare(a.addr, b.addr)
+			return cmp.Compare(a.addr, b.addr)
 		case a.end == b.end:
 			return 0
 		case a.end: // the next sequence begins where one ends

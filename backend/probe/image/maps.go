@@ -3,6 +3,7 @@
 package image
 
 import (
+	"cmp"
 	"slices"
 	"sort"
 	"strconv"
@@ -34,7 +35,7 @@ func ParseMaps(text string) []Mapping {
 			all = append(all, m)
 		}
 	}
-	slices.SortStableFunc(all, func(a, b Mapping) int { return compare(a.Start, b.Start) })
+	slices.SortStableFunc(all, func(a, b Mapping) int { return cmp.Compare(a.Start, b.Start) })
 	return all
 }
 

@@ -5,6 +5,8 @@ package unwind
 import (
 	"encoding/binary"
 	"strings"
+
+	"sdm/backend/probe/amd64"
 )
 
 // Machine describes an instruction set: the DWARF numbers of registers, and how calls look.
@@ -33,34 +35,18 @@ var (
 // mostCall is the length of the longest call instruction, in bytes.
 const mostCall = 7
 
-// callAMD64 looks for a call: E8 with 4 bytes, or FF /2 with an operand of 0 to 5 bytes (Intel SDM, volume 2,
-// tables 2-2 and 2-3).
+// callAMD64 looks for a call: E8 with 4 bytes, or FF /2 with an operand of 0 to 5 bytes.
 func callAMD64(code []byte, end uint64) (is bool, target uint64) {
 	n := len(code)
 	if n >= 5 && code[n-5] == 0xe8 {
 		return true, end + uint64(int64(int32(binary.LittleEndian.Uint32(code[n-4:]))))
 	}
 	for size := 2; size <= min(n, mostCall); size++ {
-		if c := code[n-size:]; c[0] == 0xff && c[1]>>3&7 == 2 && 1+operandLen(c[1:]) == size {
+		if c := code[n-size:]; c[0] == 0xff && c[1]>>3&7 == 2 && 1+amd64.OperandLen(c[1:]) == size {
 			return true, 0
 		}
 	}
 	return false, 0
-}
-
-// operandLen returns the length of a ModRM byte with its SIB byte and displacement.
-func operandLen(c []byte) int {
-	mod, base, n := c[0]>>6, c[0]&7, 1
-	if mod != 3 && base == 4 && len(c) > 1 { // SIB
-		base, n = c[1]&7, 2
-	}
-	switch {
-	case mod == 1:
-		n++
-	case mod == 2, mod == 0 && base == 5:
-		n += 4
-	}
-	return n
 }
 
 // callARM64 looks for BL, BLR, or BLR with authentication (Arm Architecture Reference Manual, C4.1.65).

@@ -117,13 +117,7 @@ func (b *bench) startMPI(starter, compiler string) (top int, pids []int, end fun
 	b.run(compiler, "-g", "-O0", "-o", program, sources+"mpiwait.c")
 	cmd := exec.Command(starter, "-n", strconv.Itoa(attachRanks), program, finish)
 	cmd.Env = b.starterEnv()
-	out, err := cmd.StdoutPipe()
-	if err == nil {
-		err = cmd.Start()
-	}
-	if err != nil {
-		fatal(starter, err)
-	}
+	out := startPiped(cmd, starter)
 	lines := bufio.NewReader(out)
 	for range attachRanks {
 		if _, err := lines.ReadString('\n'); err != nil {

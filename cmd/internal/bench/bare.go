@@ -44,13 +44,7 @@ func startBareGDB(more ...string) *bareGDB {
 	if err != nil {
 		fatal("bare gdb", err)
 	}
-	out, err := cmd.StdoutPipe()
-	if err == nil {
-		err = cmd.Start()
-	}
-	if err != nil {
-		fatal("bare gdb", err)
-	}
+	out := startPiped(cmd, "bare gdb")
 	return &bareGDB{cmd: cmd, in: in, pipe: out.(*os.File), out: bufio.NewReaderSize(out, 64<<10)}
 }
 

@@ -82,13 +82,7 @@ func heldBySDM(sdm string, line, env []string) time.Duration {
 	if err != nil {
 		fatal("sdm", err)
 	}
-	out, err := cmd.StdoutPipe()
-	if err == nil {
-		err = cmd.Start()
-	}
-	if err != nil {
-		fatal("sdm", err)
-	}
+	out := startPiped(cmd, "sdm")
 	var attached rank.Set
 	lines := bufio.NewReader(out)
 	for attached.Len() < heldRanks {

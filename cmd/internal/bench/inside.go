@@ -64,13 +64,7 @@ func (b *bench) runInside(name string, args ...string) {
 	line := append([]string{"inside", "-cpuprofile", b.profile, name}, args...)
 	cmd := exec.Command(self, line...)
 	cmd.Stderr = os.Stderr
-	out, err := cmd.StdoutPipe()
-	if err == nil {
-		err = cmd.Start()
-	}
-	if err != nil {
-		fatal(name, err)
-	}
+	out := startPiped(cmd, name)
 	figures := json.NewDecoder(out)
 	for figures.More() {
 		var f figure

@@ -183,13 +183,7 @@ func (b *bench) startHung() (pids []int, starterPID int, end func()) {
 	b.run(compiler, "-g", "-O0", "-o", program, sources+"mpihung.c")
 	cmd := exec.Command(starter, "-n", strconv.Itoa(probeRanks), program)
 	cmd.Env = b.starterEnv()
-	out, err := cmd.StdoutPipe()
-	if err == nil {
-		err = cmd.Start()
-	}
-	if err != nil {
-		fatal(starter, err)
-	}
+	out := startPiped(cmd, starter)
 	for said := 0; said < probeRanks; {
 		text := make([]byte, 4096)
 		n, err := out.Read(text)

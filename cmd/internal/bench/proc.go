@@ -5,7 +5,9 @@ package main
 import (
 	"bytes"
 	"fmt"
+	"io"
 	"os"
+	"os/exec"
 	"path/filepath"
 	"slices"
 	"strconv"
@@ -90,3 +92,16 @@ func pss(pid int) int {
 
 // ownTime returns the processor time of this process.
 func ownTime() time.Duration { return cpuTime([]int{os.Getpid()}) }
+
+// startPiped starts a command and returns its standard output; what names it in the error that ends the
+// run.
+func startPiped(cmd *exec.Cmd, what string) io.ReadCloser {
+	out, err := cmd.StdoutPipe()
+	if err == nil {
+		err = cmd.Start()
+	}
+	if err != nil {
+		fatal(what, err)
+	}
+	return out
+}

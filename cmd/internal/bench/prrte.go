@@ -130,13 +130,7 @@ func (p *prrte) server(t pmix.Target) pmix.ServerSpec {
 // attach measures sdm attach pmix:PID.
 func (p *prrte) attach() {
 	cmd := exec.Command("mpirun.openmpi", "--map-by", "slot:oversubscribe", "-n", strconv.Itoa(heldRanks), p.file("mpiwait"), p.file("go-"+p.root))
-	out, err := cmd.StdoutPipe()
-	if err == nil {
-		err = cmd.Start()
-	}
-	if err != nil {
-		fatal("mpirun", err)
-	}
+	out := startPiped(cmd, "mpirun")
 	defer cmd.Wait()
 	defer os.WriteFile(p.file("go-"+p.root), nil, 0o600)
 	lines := bufio.NewReader(out)

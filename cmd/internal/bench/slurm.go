@@ -63,13 +63,7 @@ func slurmRun(host, dir, words string, line ...string) time.Duration {
 
 // timeUntil runs a command to its end, and returns the time until it has written the words.
 func timeUntil(cmd *exec.Cmd, words string) time.Duration {
-	out, err := cmd.StdoutPipe()
-	if err == nil {
-		err = cmd.Start()
-	}
-	if err != nil {
-		fatal("start "+cmd.Path, err)
-	}
+	out := startPiped(cmd, "start "+cmd.Path)
 	began, seen := time.Now(), time.Duration(0)
 	for text := bufio.NewScanner(out); text.Scan(); {
 		if seen == 0 && words != "" && strings.Contains(text.Text(), words) {
@@ -90,13 +84,7 @@ func (b *bench) slurmAttach(name, dir string) {
 	k := &known{what: "sdm attach slurm:JOB, 6 ranks on three nodes", on: []string{"testdata/hosts/on", name + "0"},
 		env: append(os.Environ(), "SLURM_CONF="+filepath.Join(dir, "slurm.conf"), "HOME="+dir)}
 	job := k.command("srun", "-n6", "-N3", "--mpi=none", "-l", "sh", "-c", "hostname; echo $$; exec "+spin)
-	out, err := job.StdoutPipe()
-	if err == nil {
-		err = job.Start()
-	}
-	if err != nil {
-		fatal("srun", err)
-	}
+	out := startPiped(job, "srun")
 	defer job.Wait()
 	k.nodes = readTasks(out)
 	id := strings.TrimSpace(k.output("squeue", "-h", "-s", "-o", "%i"))
