@@ -168,7 +168,7 @@ func isOfOurNet(pid int) bool {
 // nil if it has none.
 func commandLine(pid int) []string {
 	b, err := os.ReadFile(procOf(pid, "cmdline"))
-	b = bytes.TrimSuffix(b[:min(len(b), maxCommandLine)], []byte{0})
+	b = bytes.TrimRight(b[:min(len(b), maxCommandLine)], "\x00") // a process that writes a title leaves many
 	if err != nil || len(b) == 0 {
 		return nil
 	}

@@ -3,7 +3,6 @@
 package launch
 
 import (
-	"bytes"
 	"errors"
 	"fmt"
 	"os"
@@ -85,7 +84,7 @@ func (m Match) Processes(host string) (table protocol.Proctable, err error) {
 	var pids []int
 	for _, dir := range entries {
 		pid, err := strconv.Atoi(filepath.Base(dir))
-		if err == nil && ownedByUs(dir) && m.matches(cmdline(dir)) && !isAbove(pid, os.Getpid(), parentOf) && RefuseOurselves(pid) == nil {
+		if err == nil && ownedByUs(dir) && m.matches(commandLine(pid)) && !isAbove(pid, os.Getpid(), parentOf) && RefuseOurselves(pid) == nil {
 			pids = append(pids, pid)
 		}
 	}
@@ -106,17 +105,4 @@ func ownedByUs(dir string) bool {
 	}
 	s, ok := info.Sys().(*syscall.Stat_t)
 	return ok && int(s.Uid) == os.Geteuid()
-}
-
-// cmdline returns the command line of the process whose directory in /proc is dir; nil for a kernel
-// thread and for a process that has ended.
-func cmdline(dir string) (argv []string) {
-	text, _ := os.ReadFile(dir + "/cmdline")
-	for _, arg := range bytes.Split(bytes.TrimRight(text, "\x00"), []byte{0}) {
-		argv = append(argv, string(arg))
-	}
-	if len(text) == 0 {
-		return nil
-	}
-	return argv
 }
