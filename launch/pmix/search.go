@@ -183,7 +183,11 @@ func checkProcess(r Rendezvous, file fs.FileInfo) error {
 	if owner := ownerOf(process); owner != ownerOf(file) || r.UID >= 0 && owner != r.UID {
 		return fmt.Errorf("process %d belongs to user %d", r.PID, owner)
 	}
-	if began, known := startOf(r.PID); known && began.After(file.ModTime().Add(clockSlack)) {
+	stat := statOf(r.PID)
+	if len(stat) > 0 && (stat[0] == "Z" || stat[0] == "X") {
+		return fmt.Errorf("its server, process %d, has ended, and its parent has not waited for it", r.PID)
+	}
+	if began, known := startIn(stat); known && began.After(file.ModTime().Add(clockSlack)) {
 		return fmt.Errorf("its server has ended: process %d is younger than the file", r.PID)
 	}
 	return nil
@@ -192,15 +196,19 @@ func checkProcess(r Rendezvous, file fs.FileInfo) error {
 // ticks is the unit of times in /proc/PID/stat, USER_HZ, which is 100 on all platforms of sdm.
 const ticks = time.Second / 100
 
-// startOf returns when a process was started. Sources: proc(5), field 22 of /proc/PID/stat, and
-// btime of /proc/stat.
-func startOf(pid int) (began time.Time, known bool) {
+// statOf returns the fields of /proc/PID/stat after the name, from the state on (proc(5), fields 3 and
+// up); nil if the process is gone.
+func statOf(pid int) []string {
 	stat, err := os.ReadFile(filepath.Join("/proc", strconv.Itoa(pid), "stat"))
 	if err != nil {
-		return began, false
+		return nil
 	}
-	_, after, _ := strings.Cut(string(stat[bytes.LastIndexByte(stat, ')')+1:]), " ")
-	fields := strings.Fields(after)
+	return strings.Fields(string(stat[bytes.LastIndexByte(stat, ')')+1:])) // the name may hold anything
+}
+
+// startIn returns when a process was started. Sources: proc(5), field 22 of /proc/PID/stat, and
+// btime of /proc/stat.
+func startIn(fields []string) (began time.Time, known bool) {
 	system, err := os.ReadFile("/proc/stat")
 	_, boot, found := strings.Cut(string(system), "\nbtime ") // seconds since 1970
 	if err != nil || !found || len(fields) < 20 {

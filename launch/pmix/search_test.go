@@ -7,6 +7,7 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"runtime"
 	"strings"
 	"testing"
 	"time"
@@ -83,6 +84,15 @@ func TestSearch(t *testing.T) {
 		t.Fatal(err)
 	}
 	write(t, dir, "prte.n0.2.0/pmix."+here+".tool.2", fileOf(dead.Process.Pid, me))
+	zombie := exec.Command("true")
+	if err := zombie.Start(); err != nil {
+		t.Fatal(err)
+	}
+	defer zombie.Wait()
+	for end := time.Now().Add(10 * time.Second); statOf(zombie.Process.Pid)[0] != "Z" && time.Now().Before(end); {
+		runtime.Gosched()
+	}
+	write(t, dir, "prte.n0.6.0/pmix."+here+".tool.6", fileOf(zombie.Process.Pid, me))
 	old := write(t, dir, "prte.n0.3.0/pmix."+here+".tool.3", fileOf(pid, me))
 	if err := os.Chtimes(old, time.Time{}, time.Now().Add(-240*time.Hour)); err != nil {
 		t.Fatal(err)
@@ -99,7 +109,7 @@ func TestSearch(t *testing.T) {
 	if len(found) != 2 {
 		t.Errorf("found %+v", found)
 	}
-	want := map[string]string{"tool.2": "has ended", "tool.3": "younger than the file", "tool.4": "other users may write", "sys.": "symbolic", "n7.tool.5": "its server is on host n7"}
+	want := map[string]string{"tool.2": "has ended", "tool.6": "has not waited for it", "tool.3": "younger than the file", "tool.4": "other users may write", "sys.": "symbolic", "n7.tool.5": "its server is on host n7"}
 	for part, why := range want {
 		if !contains(passed, part, why) {
 			t.Errorf("%s should be passed by (%s): %v", part, why, passed)
