@@ -150,9 +150,6 @@ func dotText(s string) string {
 	return `"` + strings.NewReplacer(`\`, `\\`, `"`, `\"`, "\n", `\n`, "\r", "").Replace(s) + `"`
 }
 
-// kindNames are the kinds of findings in JSON.
-var kindNames = map[Kind]string{Cycle: "deadlock", Mismatch: "mismatch", Cause: "cause", Progress: "progress", NoVerdict: "none"}
-
 // JSON returns what was found and the graph, as one object.
 func JSON(g *wait.Graph, found []Finding) string {
 	type finding struct {
@@ -163,7 +160,7 @@ func JSON(g *wait.Graph, found []Finding) string {
 	}
 	list := []finding{}
 	for _, f := range found {
-		list = append(list, finding{kindNames[f.Kind], f.Certain, f.Ranks, f.Text})
+		list = append(list, finding{f.Kind.String(), f.Certain, f.Ranks, f.Text})
 	}
 	return string(canonical.JSON(struct {
 		Verdict []finding   `json:"verdict"`

@@ -6,8 +6,10 @@ package verdict
 
 import (
 	"cmp"
+	"encoding/json"
 	"slices"
 
+	"sdm/protocol"
 	"sdm/protocol/rank"
 	"sdm/protocol/wait"
 )
@@ -36,7 +38,39 @@ const (
 	Progress
 	// NoVerdict says why no finding is possible.
 	NoVerdict
+	kinds // number of values
 )
+
+// String returns the kind as in JSON: "deadlock".
+func (k Kind) String() string {
+	return [kinds]string{"deadlock", "mismatch", "cause", "progress", "none"}[k]
+}
+
+// GraphOf returns what the ranks of answers to stacks wait for, and how many samples were compared. Ranks
+// that did not answer are in the graph, and those that have ended. It is nil if no answer has a graph.
+func GraphOf(answers []protocol.Group, ended rank.Set) (g *wait.Graph, samples int) {
+	samples = 1
+	var silent rank.Set
+	for _, x := range answers {
+		g = g.Merge(x.Waits)
+		var body struct {
+			Samples int `json:"samples"`
+		}
+		switch x.Kind {
+		case protocol.KindResult:
+			if json.Unmarshal(x.Body, &body) == nil {
+				samples = max(samples, body.Samples)
+			}
+		case protocol.KindMissing, protocol.KindLost:
+			silent = silent.Union(x.Ranks)
+		}
+	}
+	if g == nil {
+		return nil, samples
+	}
+	g = g.Merge(wait.Of(silent, wait.Rank{Doing: wait.Doing{State: wait.Silent}}))
+	return g.Merge(wait.Of(ended, wait.Rank{Doing: wait.Doing{State: wait.Dead}})), samples
+}
 
 // Of returns the findings of a graph: certain ones first, then in the order of Kind. samples is the number of
 // samples that were compared; with one, nothing is certain. A graph without calls of MPI has no findings.

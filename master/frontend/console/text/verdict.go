@@ -13,28 +13,11 @@ import (
 // Waits returns what the ranks of answers to stacks wait for, and how many samples were compared.
 // Ranks that did not answer are among them, and those that have ended.
 func Waits(a Asked, groups []protocol.Group) (g *wait.Graph, samples int) {
-	samples = 1
-	for _, x := range groups {
-		g = g.Merge(x.Waits)
-		var body struct {
-			Samples int `json:"samples"`
-		}
-		if x.Kind == protocol.KindResult && decode(x.Body, &body) {
-			samples = max(samples, body.Samples)
-		}
-	}
-	if g == nil {
-		return nil, samples
-	}
-	for _, x := range groups {
-		if x.Kind == protocol.KindMissing || x.Kind == protocol.KindLost {
-			g = g.Merge(wait.Of(x.Ranks, wait.Rank{Doing: wait.Doing{State: wait.Silent}}))
-		}
-	}
+	var ended rank.Set
 	for _, x := range a.Gone {
-		g = g.Merge(wait.Of(x.Ranks, wait.Rank{Doing: wait.Doing{State: wait.Dead}}))
+		ended = ended.Union(x.Ranks)
 	}
-	return g, samples
+	return verdict.GraphOf(groups, ended)
 }
 
 // verdict returns why the ranks of answers to stacks do not go on: a line for each cause, in front of

@@ -1,0 +1,210 @@
+// Package hangfile defines the hang file: what a job was doing when it stalled, crashed or was looked at, in one file
+// that can be read where the job is not.
+package hangfile
+
+import (
+	"time"
+
+	"sdm/master/session"
+	"sdm/master/verdict"
+	"sdm/protocol"
+	"sdm/protocol/rank"
+	"sdm/protocol/wait"
+)
+
+// File is the content of a hang file. Answers and output are events of the session, in the form of docs/protocol.md, with
+// ID 0 and without done. Read checks all bounds; Write refuses what Read would refuse. The comment of a field becomes its
+// row in docs/hang-files.md.
+type File struct {
+	// Format is always "sdm hang file".
+	Format string `json:"format"`
+	// Version is that of the format, "1.0". A reader refuses a higher number before the point; a higher one behind it has
+	// fields that older readers ignore.
+	Version string `json:"version"`
+	// When is the time at which the stacks were taken.
+	When time.Time `json:"when"`
+	// Sdm is the version of sdm that has written the file.
+	Sdm string `json:"sdm"`
+	// Reason tells why the file was written.
+	Reason Reason `json:"reason"`
+	// Job tells what was started.
+	Job Job `json:"job"`
+	// Ranks are the ranks of the job.
+	Ranks rank.Set `json:"ranks"`
+	// Verdict are the sentences that tell why ranks do not go on, the most important first.
+	Verdict []Finding `json:"verdict,omitempty"`
+	// Calls are rows for reading: what which ranks do and wait for. The graph itself is "waits" of the answers in stacks.
+	Calls []Row `json:"calls,omitempty"`
+	// States are the states of all ranks: running, ended and how, lost and why.
+	States []State `json:"states,omitempty"`
+	// Stacks are the answers to the command "stacks", with the merged trees ("stack") and the wait graph ("waits"). Ranks
+	// without stacks are named, with the reason, by events "missing", "lost" and "error".
+	Stacks []session.Event `json:"stacks,omitempty"`
+	// Values are other commands that were given to the ranks, with their answers.
+	Values []Value `json:"values,omitempty"`
+	// Hosts are the answers to the command "info hosts": hosts, their ranks, engines, programs and process ids.
+	Hosts []session.Event `json:"hosts,omitempty"`
+	// Versions are those of MPI, gdb, the kernel and others.
+	Versions []Version `json:"versions,omitempty"`
+	// Output is the end of what the job has written.
+	Output Output `json:"output,omitzero"`
+}
+
+// Values of Format and Version.
+const (
+	FormatName    = "sdm hang file"
+	FormatVersion = "1.0"
+)
+
+// Reason is why a file was written.
+type Reason struct {
+	// Kind is "stall", "crash", "abort" or "asked"; newer versions may have others.
+	Kind ReasonKind `json:"kind"`
+	// Text says more, in one line: "no progress for 2m0s".
+	Text string `json:"text,omitempty"`
+	// Ranks are those that crashed or aborted.
+	Ranks rank.Set `json:"ranks,omitzero"`
+}
+
+// ReasonKind is the kind of a Reason.
+type ReasonKind string
+
+// The kinds of reasons.
+const (
+	Stall ReasonKind = "stall" // no progress
+	Crash ReasonKind = "crash" // a rank was ended by a signal, or stands at one
+	Abort ReasonKind = "abort" // a rank called MPI_Abort or abort
+	Asked ReasonKind = "asked" // a user wanted it
+)
+
+// Job is what was started, as far as known.
+type Job struct {
+	// Command are the words of the command line of the starter or the program.
+	Command []string `json:"command,omitempty"`
+	// Launcher is sdm's word for the launcher: "mpir", "slurm", "local".
+	Launcher string `json:"launcher,omitempty"`
+	// ID is the number of the job at its resource manager.
+	ID string `json:"id,omitempty"`
+	// Host is the host on which sdm ran.
+	Host string `json:"host,omitempty"`
+	// Cwd is the directory in which sdm ran.
+	Cwd string `json:"cwd,omitempty"`
+}
+
+// Finding is one sentence of the verdict; see verdict.Finding.
+type Finding struct {
+	// Kind is "deadlock", "mismatch", "cause", "progress" or "none".
+	Kind string `json:"kind"`
+	// Certain: several samples were compared; else it was so at one instant.
+	Certain bool `json:"certain"`
+	// Ranks are those that wait, and those for which they wait.
+	Ranks rank.Set `json:"ranks"`
+	// Text is the sentence, without a full stop.
+	Text string `json:"text"`
+}
+
+// Row is something that several ranks do.
+type Row struct {
+	// Ranks do it.
+	Ranks rank.Set `json:"ranks"`
+	// Text tells what: "MPI_Recv from 1..63 tag 3".
+	Text string `json:"text"`
+	// For are the ranks for which they wait.
+	For rank.Set `json:"for,omitzero"`
+}
+
+// State is the state of some ranks.
+type State struct {
+	Ranks rank.Set `json:"ranks"`
+	session.Status
+}
+
+// Value is a command and its answers.
+type Value struct {
+	// Line is the command as it was typed: "print x".
+	Line string `json:"line"`
+	// Command is the command of the session: "print".
+	Command string `json:"command"`
+	// Args are its arguments.
+	Args protocol.Args `json:"args,omitzero"`
+	// Answers are the events, also those of missing ranks.
+	Answers []session.Event `json:"answers,omitempty"`
+}
+
+// Version is the version of something that ranks use.
+type Version struct {
+	// Of names it: "MPI".
+	Of string `json:"of"`
+	// Text is the version: "Open MPI 4.1.4".
+	Text string `json:"text"`
+	// Ranks use it; empty: all.
+	Ranks rank.Set `json:"ranks,omitzero"`
+}
+
+// Output is the end of what a job has written; Tail makes it.
+type Output struct {
+	// Events are those of output, in their order.
+	Events []session.Event `json:"events,omitempty"`
+	// DroppedStdout is the number of bytes of standard output that came before and are not kept.
+	DroppedStdout int64 `json:"dropped_stdout,omitempty"`
+	// DroppedStderr is the same for standard error.
+	DroppedStderr int64 `json:"dropped_stderr,omitempty"`
+}
+
+// New returns a file without answers, for ranks of a job at a time.
+func New(when time.Time, sdm string, reason Reason, job Job, ranks rank.Set) *File {
+	return &File{Format: FormatName, Version: FormatVersion, When: when, Sdm: sdm, Reason: reason, Job: job, Ranks: ranks}
+}
+
+// StatesOf returns the states of all ranks of a table.
+func StatesOf(s *session.States) (states []State) {
+	for _, g := range s.Groups(s.All()) {
+		states = append(states, State{g.Ranks, g.Status})
+	}
+	return states
+}
+
+// Answers returns events as they are in a file: without done, and without the number of the request.
+func Answers(events []session.Event) (kept []session.Event) {
+	for _, e := range events {
+		if e.Done == nil {
+			e.ID = 0
+			kept = append(kept, e)
+		}
+	}
+	return kept
+}
+
+// Ended returns the ranks that had ended, or were lost.
+func (f *File) Ended() (ended rank.Set) {
+	for _, s := range f.States {
+		if s.State.Ended() {
+			ended = ended.Union(s.Ranks)
+		}
+	}
+	return ended
+}
+
+// Graph returns what the ranks wait for, and how many samples were compared. It is nil if nothing is known.
+func (f *File) Graph() (g *wait.Graph, samples int) {
+	groups := make([]protocol.Group, len(f.Stacks))
+	for i, e := range f.Stacks {
+		groups[i] = e.Group
+	}
+	return verdict.GraphOf(groups, f.Ended())
+}
+
+// Judge sets Verdict and Calls from Stacks and States.
+func (f *File) Judge() {
+	g, samples := f.Graph()
+	f.Verdict, f.Calls = nil, nil
+	if g.IsEmpty() {
+		return
+	}
+	for _, x := range verdict.Of(g, samples) {
+		f.Verdict = append(f.Verdict, Finding{x.Kind.String(), x.Certain, x.Ranks, x.Text})
+	}
+	for _, r := range verdict.Rows(g) {
+		f.Calls = append(f.Calls, Row(r))
+	}
+}

@@ -1,0 +1,283 @@
+package hangfile
+
+import (
+	"bytes"
+	"compress/gzip"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/google/go-cmp/cmp"
+
+	"sdm/master/session"
+	"sdm/protocol"
+	"sdm/protocol/column"
+	"sdm/protocol/rank"
+	"sdm/protocol/stack"
+	"sdm/protocol/wait"
+)
+
+func event(kind protocol.Kind, ranks rank.Set, body string) session.Event {
+	return session.NewEvent(protocol.Group{Kind: kind, Ranks: ranks, Body: []byte(body)})
+}
+
+// sample returns a file with everything: rank 1 does not come to a barrier, rank 3 has crashed, rank 4 is silent.
+func sample() *File {
+	when := time.Date(2026, 11, 24, 9, 30, 0, 5000, time.UTC)
+	f := New(when, "1.2", Reason{Kind: Stall, Text: "no progress for 2m0s", Ranks: rank.Of(3)},
+		Job{Command: []string{"mpirun", "-n", "5", "./a b", "<x>"}, Launcher: "mpir", ID: "77", Host: "login", Cwd: "/tmp"}, rank.Range(0, 4))
+	code := 3
+	f.States = []State{
+		{rank.Of(0, 1, 2, 4), session.Status{State: session.Watched}},
+		{rank.Of(3), session.Status{State: session.Exited, Code: &code}},
+	}
+	in := wait.Of(rank.Of(0, 2), wait.Rank{
+		Doing: wait.Doing{State: wait.Running, Frames: "relax w.c:9"},
+		Comms: []wait.Comm{{Key: "w", Name: "MPI_COMM_WORLD", Members: f.Ranks}},
+		Calls: []wait.Call{{Function: "MPI_Barrier", Comm: "w", Root: wait.No, Bytes: wait.No}},
+	})
+	in = in.Merge(wait.Of(rank.Of(1), wait.Rank{Doing: wait.Doing{State: wait.Sleeping, Frames: "nap w.c:4"}}))
+	reply := event(protocol.KindResult, rank.Range(0, 2), `{"samples":4,"every":"150ms"}`)
+	reply.Command = "stacks"
+	reply.Group.Stack = stack.Of(rank.Of(0, 2), []stack.Frame{{Func: "main", File: "w.c", Line: 20}, {Func: "MPI_Barrier", From: "libmpi.so"}}).
+		Merge(stack.Of(rank.Of(1), []stack.Frame{{Func: "main", File: "w.c", Line: 21}, {Func: "nap<int>"}}))
+	reply.Group.Waits = in
+	f.Stacks = []session.Event{reply, event(protocol.KindMissing, rank.Of(4), `{"cause":"no answer in 10s","host":"n2"}`)}
+	print := event(protocol.KindResult, rank.Range(0, 2), `{"expr":"x"}`)
+	print.Command = "print"
+	print.Group.Columns = []column.Column{column.Of("value", rank.Range(0, 2), "7", column.DefaultLimit)}
+	f.Values = []Value{{Line: "print x", Command: "print", Args: protocol.Args{Expr: "x"}, Answers: []session.Event{print}}}
+	f.Hosts = []session.Event{event(protocol.KindResult, f.Ranks, `{"hosts":["n1","n2"]}`)}
+	f.Versions = []Version{{Of: "MPI", Text: "Open MPI 4.1.4"}}
+	var t Tail
+	t.Add(event(protocol.KindStdout, rank.Of(0), "step 1\n"))
+	t.Add(event(protocol.KindStderr, rank.Of(3), "bad \x1b[31m <b>\xff\n"))
+	t.Add(event(protocol.KindRunning, rank.Of(3), "{}"))
+	f.Output = t.Output()
+	f.Judge()
+	return f
+}
+
+func written(t testing.TB, f *File) []byte {
+	t.Helper()
+	var b bytes.Buffer
+	if err := f.Write(&b); err != nil {
+		t.Fatal(err)
+	}
+	return b.Bytes()
+}
+
+func TestRoundTrip(t *testing.T) {
+	f := sample()
+	b := written(t, f)
+	g, err := Read(bytes.NewReader(b))
+	if err != nil {
+		t.Fatal(err)
+	}
+	if diff := cmp.Diff(string(b), string(written(t, g))); diff != "" {
+		t.Errorf("changed by reading and writing:\n%s", diff)
+	}
+	for _, want := range []string{
+		"{\n\"format\": \"sdm hang file\",\n\"version\": \"1.0\",\n\"when\": \"2026-11-24T09:30:00.000005Z\",\n",
+		`{"kind":"cause","certain":false,"ranks":"0-4",`,
+		`0,2 wait in MPI_Barrier on MPI_COMM_WORLD for 1,3-4`,
+		"\"states\": [\n{\"ranks\":\"0-2,4\",\"state\":\"watched\"},\n{\"ranks\":\"3\",\"state\":\"exited\",\"code\":3}\n]",
+		`{"event":"missing","ranks":"4","n":1,"waited":"10s","hosts":["n2"]}`,
+		`"data":"YmFkIBtbMzFtIDxiPv8K"`,
+	} {
+		if !strings.Contains(string(b), want) {
+			t.Errorf("the file does not contain %s:\n%s", want, b)
+		}
+	}
+	if !g.Ended().Equal(rank.Of(3)) {
+		t.Errorf("ended: %v", g.Ended())
+	}
+}
+
+// TestManyRanks: the size hardly depends on the number of ranks, unless sets are scattered; then files are compressed.
+func TestManyRanks(t *testing.T) {
+	f := sample()
+	f.Ranks = rank.Range(0, 999_999)
+	f.Stacks[0].Group.Stack = stack.Of(f.Ranks, []stack.Frame{{Func: "main"}})
+	if n := len(written(t, f)); n > 10_000 {
+		t.Errorf("%d bytes for a million ranks with equal stacks", n)
+	}
+	var even []rank.ID
+	for r := rank.ID(0); r < 500_000; r += 2 {
+		even = append(even, r)
+	}
+	f.Stacks[0].Group.Stack = stack.Of(rank.Of(even...), []stack.Frame{{Func: "main"}})
+	b := written(t, f)
+	if len(b) > 600_000 || !bytes.HasPrefix(b, []byte{0x1f, 0x8b}) {
+		t.Errorf("%d bytes for scattered ranks, beginning with %x", len(b), b[:2])
+	}
+	g, err := Read(bytes.NewReader(b))
+	if err != nil || !g.Stacks[0].Group.Stack.Roots()[0].Ranks.Equal(rank.Of(even...)) {
+		t.Errorf("read again: %v", err)
+	}
+}
+
+func TestRefused(t *testing.T) {
+	whole := string(written(t, sample()))
+	with := func(old, new string) string {
+		if !strings.Contains(whole, old) {
+			t.Fatalf("the file does not contain %s", old)
+		}
+		return strings.Replace(whole, old, new, 1)
+	}
+	var bomb bytes.Buffer
+	z := gzip.NewWriter(&bomb)
+	z.Write([]byte("{"))
+	for range MaxSize/(1<<20) + 1 {
+		z.Write(make([]byte, 1<<20))
+	}
+	z.Close()
+	long := strings.Repeat("x", MaxText+1)
+	for name, c := range map[string]struct{ text, want string }{
+		"empty":           {"", "not a hang file"},
+		"a program":       {"\x7fELF", "not a hang file"},
+		"other JSON":      {`{"a":1}`, "not a hang file"},
+		"cut off":         {whole[:len(whole)/2], "not a hang file"},
+		"newer":           {with(`"1.0"`, `"2.3"`), `a hang file of format 2, written by sdm "1.2"; this sdm reads format 1 (use a newer one)`},
+		"no version":      {with(`"1.0"`, `"x"`), `its version "x" is no version`},
+		"not gzip":        {"\x1f\x8bxx", "hang file: "},
+		"bomb":            {bomb.String(), "hang file: more than 33554432 bytes"},
+		"long text":       {with(`"no progress`, `"`+long), "header: a text of"},
+		"wrong set":       {with(`"ranks": "0-4"`, `"ranks": "0-99999999"`), "beyond 16777215"},
+		"event as answer": {with(`"event":"missing"`, `"event":"stopped"`), `stacks: an event "stopped" is no answer`},
+		"number":          {with(`"event":"missing"`, `"event":"missing","id":7`), "an answer has the number of a request"},
+		"no output":       {with(`"event":"output"`, `"event":"exited"`), `output: an event "exited" is no output`},
+		"many":            {with(`"versions": [`, `"versions": [`+strings.Repeat("{},", MaxList)), "versions: 65537 elements are more than 65536"},
+		"many values":     {with(`"values": [`, `"values": [`+strings.Repeat("{},", MaxValues)), "values: 1025 commands"},
+	} {
+		_, err := Read(strings.NewReader(c.text))
+		if err == nil || !strings.Contains(err.Error(), c.want) {
+			t.Errorf("%s: error %v, want %q", name, err, c.want)
+		}
+		if foreign := strings.HasPrefix(c.want, "not a hang file"); errors.Is(err, ErrNotHangFile) != foreign {
+			t.Errorf("%s: ErrNotHangFile: %v", name, !foreign)
+		}
+	}
+	f := sample()
+	f.Reason.Text = "\xff"
+	if err := f.Write(io.Discard); err == nil || err.Error() != "hang file: header: a text is not UTF-8" {
+		t.Errorf("written: %v", err)
+	}
+}
+
+// TestNewer: fields and events that are not known are ignored.
+func TestNewer(t *testing.T) {
+	text := strings.Replace(string(written(t, sample())), `"1.0"`, `"1.7"`, 1)
+	text = strings.Replace(text, `"sdm":`, `"weather": {"wet": [1]}, "sdm":`, 1)
+	text = strings.Replace(text, `"event":"missing"`, `"event":"guess"`, 1)
+	f, err := Read(strings.NewReader(text))
+	if err != nil {
+		t.Fatal(err)
+	}
+	if e := f.Stacks[1]; e.Name != "guess" || e.Group.Kind != 0 {
+		t.Errorf("read %+v", e)
+	}
+	if err := f.Write(io.Discard); err != nil {
+		t.Error(err)
+	}
+}
+
+func TestSave(t *testing.T) {
+	dir := t.TempDir()
+	write := func(text string) func(io.Writer) error {
+		return func(w io.Writer) error { _, err := io.WriteString(w, text); return err }
+	}
+	for i, c := range []struct{ path, want string }{
+		{"hang-1.5", "hang-1.5"}, {"hang-1.5", "hang-1.5-2"}, {"hang-1.5", "hang-1.5-3"}, {"x.html", "x.html"}, {"x.html", "x-2.html"},
+	} {
+		got, err := Save(filepath.Join(dir, c.path), write(fmt.Sprint(i)))
+		if err != nil || got != filepath.Join(dir, c.want) {
+			t.Errorf("Save %s: %s, %v; want %s", c.path, got, err, c.want)
+		}
+		if b, _ := os.ReadFile(got); string(b) != fmt.Sprint(i) {
+			t.Errorf("%s contains %q", got, b)
+		}
+	}
+	full := errors.New("disk full")
+	if _, err := Save(filepath.Join(dir, "y"), func(io.Writer) error { return full }); !errors.Is(err, full) {
+		t.Errorf("a failed write: %v", err)
+	}
+	if _, err := Save(filepath.Join(dir, "none", "y"), write("")); !errors.Is(err, os.ErrNotExist) {
+		t.Errorf("no directory: %v", err)
+	}
+	left, _ := filepath.Glob(filepath.Join(dir, "*"))
+	hidden, _ := filepath.Glob(filepath.Join(dir, ".*"))
+	if len(left) != 5 || len(hidden) != 0 {
+		t.Errorf("in the directory: %v %v", left, hidden)
+	}
+	// Where there are no hard links, the name is reserved, and a taken one is not replaced.
+	if err := publish(filepath.Join(dir, "absent"), filepath.Join(dir, "x.html")); !os.IsExist(err) {
+		t.Errorf("a taken name: %v", err)
+	}
+}
+
+func TestReadFile(t *testing.T) {
+	dir := t.TempDir()
+	path, err := Save(filepath.Join(dir, "hang"), sample().Write)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if f, err := ReadFile(path); err != nil || f.Job.ID != "77" {
+		t.Errorf("read %v, %v", f, err)
+	}
+	if _, err := ReadFile(dir); err == nil || !strings.HasSuffix(err.Error(), ": is a directory (give the path of a hang file)") {
+		t.Errorf("a directory: %v", err)
+	}
+}
+
+func TestTail(t *testing.T) {
+	var tail Tail
+	line := strings.Repeat("x", 1000)
+	for i := range 300 {
+		tail.Add(event(protocol.KindStdout, rank.Of(rank.ID(i)), line))
+	}
+	for range 2000 {
+		tail.Add(event(protocol.KindStderr, rank.Of(0), "ab"))
+	}
+	tail.Add(event(protocol.KindStdout, rank.Of(9), "last"))
+	o := tail.Output()
+	n := TailBytes / 1000
+	if len(o.Events) != n+1+tailEvents || o.DroppedStdout != int64(300-n)*1000 || o.DroppedStderr != int64(2000-tailEvents)*2 {
+		t.Errorf("%d events, dropped %d and %d bytes", len(o.Events), o.DroppedStdout, o.DroppedStderr)
+	}
+	if e := o.Events[len(o.Events)-1]; string(e.Group.Body) != "last" {
+		t.Errorf("the last event is %q", e.Group.Body)
+	}
+	tail.Add(event(protocol.KindStdout, rank.Of(9), strings.Repeat(line, 100)))
+	if o := tail.Output(); len(o.Events) != 1+tailEvents {
+		t.Errorf("%d events after a long one", len(o.Events))
+	}
+}
+
+func FuzzRead(f *testing.F) {
+	f.Add(written(f, sample()))
+	f.Add([]byte(`{"format":"sdm hang file","version":"1","stacks":[{"event":"reply","ranks":"0"},{"event":"reply","ranks":"0","waits":{"doing":[{"state":"running","ranks":"0"}]}}]}`))
+	f.Fuzz(func(t *testing.T, b []byte) {
+		x, err := Read(bytes.NewReader(b))
+		if err != nil {
+			return
+		}
+		x.Judge()
+		var first bytes.Buffer
+		if err := x.Write(&first); err != nil {
+			return // the verdict may be longer than a file may be
+		}
+		again, err := Read(bytes.NewReader(first.Bytes()))
+		if err != nil {
+			t.Fatalf("what was written cannot be read: %v\n%s", err, &first)
+		}
+		if second := written(t, again); !bytes.Equal(first.Bytes(), second) {
+			t.Fatalf("written as\n%s\nthen as\n%s", &first, second)
+		}
+	})
+}

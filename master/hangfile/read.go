@@ -1,0 +1,203 @@
+// Reading of hang files, which may come from anywhere.
+
+package hangfile
+
+import (
+	"bufio"
+	"bytes"
+	"compress/gzip"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"strconv"
+	"strings"
+	"unicode/utf8"
+
+	"sdm/master/session"
+	"sdm/protocol"
+)
+
+// Bounds of a file. They are far above what a job gives: a million ranks with equal stacks need a few kilobytes.
+const (
+	MaxSize   = 32 << 20 // bytes of JSON, after decompression
+	MaxText   = 64 << 10 // bytes of a text, except in answers and output
+	MaxList   = 1 << 16  // elements of each list
+	MaxValues = 1024     // commands in Values
+	maxWord   = 64       // bytes of a word, such as the name of a state
+)
+
+// ErrNotHangFile is the error of Read for what is no hang file.
+var ErrNotHangFile = errors.New("not a hang file")
+
+// Read reads a hang file, plain or compressed. Fields that are not known are ignored. The error wraps ErrNotHangFile, or
+// tells what is wrong, or that a newer sdm is needed. Memory is bounded by a multiple of MaxSize.
+func Read(r io.Reader) (*File, error) {
+	b, err := content(r)
+	if err != nil {
+		return nil, err
+	}
+	var head struct{ Format, Version, Sdm string }
+	if err := json.Unmarshal(b, &head); err != nil || head.Format != FormatName {
+		return nil, ErrNotHangFile
+	}
+	if err := checkVersion(head.Version, head.Sdm); err != nil {
+		return nil, err
+	}
+	var f File
+	if err := json.Unmarshal(b, &f); err != nil {
+		return nil, fmt.Errorf("hang file: %w", err)
+	}
+	if err := f.check(); err != nil {
+		return nil, err
+	}
+	return &f, nil
+}
+
+// ReadFile reads the hang file at a path; errors begin with the path.
+func ReadFile(path string) (*File, error) {
+	file, err := os.Open(path)
+	if err != nil {
+		return nil, err
+	}
+	defer file.Close()
+	if info, err := file.Stat(); err == nil && info.IsDir() {
+		return nil, fmt.Errorf("%s: is a directory (give the path of a hang file)", path)
+	}
+	f, err := Read(file)
+	if err != nil {
+		return nil, fmt.Errorf("%s: %w", path, err)
+	}
+	return f, nil
+}
+
+// content returns the JSON text.
+func content(r io.Reader) ([]byte, error) {
+	in := bufio.NewReader(r)
+	if magic, _ := in.Peek(2); bytes.Equal(magic, []byte{0x1f, 0x8b}) {
+		z, err := gzip.NewReader(in)
+		if err != nil {
+			return nil, fmt.Errorf("hang file: %w", err)
+		}
+		in = bufio.NewReader(z)
+	}
+	if first, err := in.Peek(1); err == nil && first[0] != '{' { // a core file, say, is not read as a whole
+		return nil, ErrNotHangFile
+	}
+	b, err := io.ReadAll(io.LimitReader(in, MaxSize+1))
+	switch {
+	case err != nil:
+		return nil, fmt.Errorf("hang file: %w", err)
+	case len(b) > MaxSize:
+		return nil, fmt.Errorf("hang file: more than %d bytes", MaxSize)
+	}
+	return b, nil
+}
+
+// checkVersion refuses formats that are newer than this reader.
+func checkVersion(version, sdm string) error {
+	first, _, _ := strings.Cut(version, ".")
+	major, err := strconv.Atoi(first)
+	known, _, _ := strings.Cut(FormatVersion, ".")
+	switch {
+	case err != nil || major < 1:
+		return fmt.Errorf("hang file: its version %q is no version", protocol.Clip(version))
+	case first != known:
+		return fmt.Errorf("a hang file of format %s, written by sdm %q; this sdm reads format %s (use a newer one)", first, protocol.Clip(sdm), known)
+	}
+	return nil
+}
+
+// check verifies the bounds, and that answers are answers and output is output.
+func (f *File) check() error {
+	c := checker{}
+	c.texts("header", MaxText, f.Sdm, f.Reason.Text, f.Job.Launcher, f.Job.ID, f.Job.Host, f.Job.Cwd)
+	c.texts("reason", maxWord, string(f.Reason.Kind))
+	c.texts("command", MaxText, f.Job.Command...)
+	c.list("command", len(f.Job.Command))
+	c.list("verdict", len(f.Verdict))
+	for _, x := range f.Verdict {
+		c.texts("verdict", maxWord, x.Kind)
+		c.texts("verdict", MaxText, x.Text)
+	}
+	c.list("calls", len(f.Calls))
+	for _, x := range f.Calls {
+		c.texts("calls", MaxText, x.Text)
+	}
+	c.list("states", len(f.States))
+	for _, x := range f.States {
+		c.texts("states", maxWord, string(x.State))
+		c.texts("states", MaxText, x.Where, x.Func, x.Reason, x.Signal, x.Cause, x.Host)
+	}
+	c.list("versions", len(f.Versions))
+	for _, x := range f.Versions {
+		c.texts("versions", MaxText, x.Of, x.Text)
+	}
+	c.answers("stacks", f.Stacks)
+	c.answers("hosts", f.Hosts)
+	if len(f.Values) > MaxValues {
+		c.fail("values: %d commands are more than %d", len(f.Values), MaxValues)
+	}
+	for _, x := range f.Values {
+		c.texts("values", MaxText, x.Line, x.Command)
+		c.answers("values", x.Answers)
+	}
+	c.output(f.Output)
+	return c.err
+}
+
+// checker keeps the first error.
+type checker struct{ err error }
+
+func (c *checker) fail(format string, args ...any) {
+	if c.err == nil {
+		c.err = fmt.Errorf("hang file: "+format, args...)
+	}
+}
+
+func (c *checker) texts(what string, most int, texts ...string) {
+	for _, s := range texts {
+		switch {
+		case len(s) > most:
+			c.fail("%s: a text of %d bytes is longer than %d", what, len(s), most)
+		case !utf8.ValidString(s):
+			c.fail("%s: a text is not UTF-8", what)
+		}
+	}
+}
+
+func (c *checker) list(what string, n int) {
+	if n > MaxList {
+		c.fail("%s: %d elements are more than %d", what, n, MaxList)
+	}
+}
+
+// answers checks events that answer a command. Those of a newer version, whose kind is 0, are permitted.
+func (c *checker) answers(what string, events []session.Event) {
+	c.list(what, len(events))
+	for _, e := range events {
+		switch e.Group.Kind {
+		case protocol.KindResult, protocol.KindFault, protocol.KindMissing, protocol.KindLost, protocol.KindNote, 0:
+		default:
+			c.fail("%s: an event %q is no answer", what, protocol.Clip(e.Name))
+		}
+		if e.Done != nil || e.ID != 0 {
+			c.fail("%s: an answer has the number of a request, or is its end", what)
+		}
+		c.texts(what, maxWord, e.Name, e.Command)
+	}
+}
+
+func (c *checker) output(o Output) {
+	c.list("output", len(o.Events))
+	for _, e := range o.Events {
+		if k := e.Group.Kind; k != protocol.KindStdout && k != protocol.KindStderr {
+			c.fail("output: an event %q is no output", protocol.Clip(e.Name))
+		}
+		c.texts("output", MaxText, e.From)
+	}
+	if o.DroppedStdout < 0 || o.DroppedStderr < 0 {
+		c.fail("output: a number is negative")
+	}
+}

@@ -1,0 +1,137 @@
+// Writing of hang files.
+
+package hangfile
+
+import (
+	"bytes"
+	"compress/gzip"
+	"fmt"
+	"io"
+	"os"
+	"path/filepath"
+	"reflect"
+	"strings"
+
+	"sdm/protocol/canonical"
+)
+
+// plainSize is the size in bytes up to which files are plain text. Larger ones, of jobs with many different stacks or with
+// scattered rank sets, are compressed to about a tenth.
+const plainSize = 1 << 20
+
+// Write writes the file as JSON: a field in each line, and lists with an element in each line, for less and grep. Above 1
+// MiB it is compressed with gzip. What Read would refuse is an error, and nothing is written.
+func (f *File) Write(w io.Writer) error {
+	if err := f.check(); err != nil {
+		return err
+	}
+	b := f.encode()
+	if len(b) > MaxSize {
+		return fmt.Errorf("hang file: %d bytes are more than %d", len(b), MaxSize)
+	}
+	if len(b) <= plainSize {
+		_, err := w.Write(b)
+		return err
+	}
+	z := gzip.NewWriter(w)
+	if _, err := z.Write(b); err != nil {
+		return err
+	}
+	return z.Close()
+}
+
+// encode returns the JSON text.
+func (f *File) encode() []byte {
+	var b bytes.Buffer
+	v := reflect.ValueOf(*f)
+	before := "{\n"
+	for i := range v.NumField() {
+		name, options, _ := strings.Cut(v.Type().Field(i).Tag.Get("json"), ",")
+		if options != "" && (v.Field(i).IsZero() || v.Field(i).Kind() == reflect.Slice && v.Field(i).Len() == 0) {
+			continue
+		}
+		b.WriteString(before + `"` + name + `": `)
+		encodeValue(&b, v.Field(i))
+		before = ",\n"
+	}
+	b.WriteString("\n}\n")
+	return b.Bytes()
+}
+
+// encodeValue writes a value, a slice with an element in each line.
+func encodeValue(b *bytes.Buffer, v reflect.Value) {
+	if v.Kind() != reflect.Slice {
+		b.Write(canonical.JSON(v.Interface()))
+		return
+	}
+	before := "[\n"
+	for i := range v.Len() {
+		b.WriteString(before)
+		b.Write(canonical.JSON(v.Index(i).Interface()))
+		before = ",\n"
+	}
+	b.WriteString("\n]")
+}
+
+// mostNames bounds the names that Save tries.
+const mostNames = 10000
+
+// Save writes a new file and returns its path. The file appears under its name only when it is complete, and none is
+// replaced: if path is taken, it is path-2, path-3 and so on, with the number in front of an extension .html or .json.
+func Save(path string, write func(io.Writer) error) (string, error) {
+	t, err := os.CreateTemp(filepath.Dir(path), ".sdm-*.part")
+	if err != nil {
+		return "", err
+	}
+	defer os.Remove(t.Name())
+	err = write(t)
+	if err == nil {
+		err = t.Chmod(0o644)
+	}
+	if err == nil {
+		err = t.Sync()
+	}
+	if closed := t.Close(); err == nil {
+		err = closed
+	}
+	if err != nil {
+		return "", fmt.Errorf("%s: %w", path, err)
+	}
+	for n := 1; n < mostNames; n++ {
+		name := numbered(path, n)
+		switch err := publish(t.Name(), name); {
+		case err == nil:
+			return name, nil
+		case !os.IsExist(err):
+			return "", err
+		}
+	}
+	return "", fmt.Errorf("%s: there are %d such files (remove some)", path, mostNames-1)
+}
+
+// publish gives a complete file its name; the error is ErrExist if that is taken. Where the file system has no hard links,
+// an empty file holds the name for a moment.
+func publish(from, name string) error {
+	err := os.Link(from, name)
+	if err == nil || os.IsExist(err) {
+		return err
+	}
+	held, err := os.OpenFile(name, os.O_CREATE|os.O_EXCL, 0o644)
+	if err != nil {
+		return err
+	}
+	held.Close()
+	return os.Rename(from, name)
+}
+
+// numbered returns the n-th name of a file.
+func numbered(path string, n int) string {
+	if n == 1 {
+		return path
+	}
+	extension := filepath.Ext(path)
+	if extension != ".html" && extension != ".json" {
+		extension = ""
+	}
+	return fmt.Sprintf("%s-%d%s", strings.TrimSuffix(path, extension), n, extension)
+}
