@@ -233,7 +233,10 @@ func (k *kind) start(t, all *testing.T) target {
 	path := filepath.Join(all.TempDir(), "program")
 	source := filepath.Join("testdata", k.source)
 	line := append(strings.Fields(k.flags), "-pthread", "-w", "-o", path, source)
-	if k.compiler == "go" {
+	switch k.compiler {
+	case "gfortran":
+		line = append(line, "-J", t.TempDir()) // for the files of its modules
+	case "go":
 		source = filepath.Join(t.TempDir(), "main.go")
 		text, err := os.ReadFile(filepath.Join("testdata", k.source))
 		if err := errors.Join(err, os.WriteFile(source, text, 0o600)); err != nil {
