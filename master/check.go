@@ -23,6 +23,9 @@ func usage(op, hint, format string, args ...any) *protocol.Fault {
 // lookup returns the command of a call, or a fault that suggests a similar one.
 func lookup(name string) (protocol.CommandInfo, *protocol.Fault) {
 	if info, ok := protocol.LookupCommand(name); ok {
+		if info.Offline {
+			return info, usage(name, "sdm open FILE, then "+name, "only a hang file has it, and this job runs")
+		}
 		return info, nil
 	}
 	hint := "help lists the commands"

@@ -88,6 +88,8 @@ type CommandInfo struct {
 
 	Ours   bool // GDB has no such command: in the commands of a breakpoint, front ends execute it
 	NoWord bool // for programs: the console derives no word from the row
+
+	Offline bool // only the session of a hang file has it
 }
 
 // Takes reports whether the command reads an argument, by its JSON name.

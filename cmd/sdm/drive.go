@@ -8,10 +8,13 @@ import (
 	"log/slog"
 	"os"
 	"syscall"
+	"time"
 
 	"sdm/cmd/internal/job"
 	"sdm/cmd/internal/servers"
+	"sdm/cmd/internal/startup"
 	"sdm/master/frontend/console"
+	"sdm/master/hangfile"
 	"sdm/master/session"
 	"sdm/protocol"
 	"sdm/protocol/rank"
@@ -141,31 +144,50 @@ func (a *app) converse(l *lifetime, p *plan, j *job.Job) (console.Status, error)
 			return console.StatusUsage, err
 		}
 	}
-	t, o := p.terminal, &p.console
+	t := p.terminal
 	if fed.IsEmpty() && t.input != nil { // no rank reads it, and reading a pipe may have no end
 		if t.input != a.stdin {
 			t.input.Close()
 		}
 		t.input = nil
 	}
-	if !t.interactive {
-		a.out.onBroken(func(err error) {
-			a.cannotWrite(err)
-			if errors.Is(err, syscall.EPIPE) {
-				l.end(errPipe)
-			}
-		})
-	}
+	a.breakPipes(l, t)
 	l.console <- true
 	defer func() { l.console <- false }()
-	return console.Run(l.ctx, console.Config{
+	cfg := a.consoleConfig(l, p, j.Session, j.Ranks)
+	cfg.Start, cfg.Started, cfg.Over, cfg.AtEnd, cfg.AnswersOnly = start, j.Started, j.Over, atEnd(start, j), p.answersOnly
+	cfg.Input, cfg.InputRanks, cfg.Progress = t.input, fed.String(), t.progress
+	return console.Run(l.ctx, cfg)
+}
+
+// consoleConfig returns what all consoles have, over a session with some ranks.
+func (a *app) consoleConfig(l *lifetime, p *plan, s session.Session, all rank.Set) console.Config {
+	t, o := p.terminal, &p.console
+	return console.Config{
 		IsTimeout: func(err error) bool { return errors.Is(err, errTimeout) },
-		Session:   j.Session, All: j.Ranks, Out: t.out, Err: t.err, Format: console.Format(o.format), WholeSets: o.wholeSets,
-		Writer: t.writer, ErrWriter: t.errWriter,
-		Start: start, Started: j.Started, Over: j.Over, AtEnd: atEnd(start, j), StopOnError: o.stopOnError, AnswersOnly: p.answersOnly, Scripts: p.scripts,
-		Lines: t.lines, Interactive: t.interactive, Echo: o.echo, Fold: noLimit(o.fold),
-		Input: t.input, InputRanks: fed.String(), Wait: noLimit(o.wait),
-		Interrupts: l.interrupts, Log: p.log, Progress: t.progress, Screen: t.screen, Shell: a.shellFor(o),
+		Session:   s, All: all, Out: t.out, Err: t.err, Format: console.Format(o.format), WholeSets: o.wholeSets,
+		Writer: t.writer, ErrWriter: t.errWriter, StopOnError: o.stopOnError, Scripts: p.scripts,
+		Lines: t.lines, Interactive: t.interactive, Echo: o.echo, Fold: noLimit(o.fold), Wait: noLimit(o.wait),
+		Interrupts: l.interrupts, Log: p.log, Screen: t.screen, Shell: a.shellFor(o),
+		HangFile: func() *hangfile.File {
+			started := hangfile.Job{Command: append([]string{"sdm"}, a.args...)}
+			started.Host, _ = os.Hostname() // "" if it is not known
+			started.Cwd, _ = os.Getwd()
+			return hangfile.New(time.Now(), startup.Build(), hangfile.Reason{Kind: hangfile.Asked}, started, all)
+		},
+	}
+}
+
+// breakPipes ends a console without a prompt when nobody reads its answers any more.
+func (a *app) breakPipes(l *lifetime, t *terminal) {
+	if t.interactive {
+		return
+	}
+	a.out.onBroken(func(err error) {
+		a.cannotWrite(err)
+		if errors.Is(err, syscall.EPIPE) {
+			l.end(errPipe)
+		}
 	})
 }
 

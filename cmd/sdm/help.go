@@ -21,12 +21,13 @@ answer the same are one line.
   sdm attach [flags] PID                     take control of a running job, by the process of its mpirun
   sdm stacks [flags] PID                     one tree of all stacks of a running job, which runs on
   sdm waits  [flags] PID                     why a running job hangs: who waits for whom in MPI
+  sdm open   [flags] FILE                    a hang file: stacks, waits and more of a job that is gone
   sdm core   [flags] PROGRAM CORE...         many core files, one rank each
   sdm listen [flags] [HOST:]PORT             wait for a master to dial in and drive it
   sdm sim    [flags] -n N                    simulated ranks, up to millions: try all this on a laptop
   sdm doctor [HOST...]                       what works on this machine, what does not, what to do
   sdm version
-  sdm help   [run | attach | stacks | waits | core | listen | doctor | sim | commands | sets | COMMAND]
+  sdm help   [run | attach | stacks | waits | open | core | listen | doctor | sim | commands | sets | COMMAND]
 
 sdm help run tells the flags, sdm help commands what can be typed at the prompt.
 `
@@ -184,6 +185,8 @@ func (a *app) help(args []string) console.Status {
 		fmt.Fprint(a.out, stacksHelp())
 	case "waits":
 		fmt.Fprint(a.out, waitsHelp())
+	case "open":
+		fmt.Fprint(a.out, openHelp())
 	case "core":
 		fmt.Fprint(a.out, coreHelp())
 	case "doctor":
@@ -223,6 +226,10 @@ func stacksHelp() string {
 
 func waitsHelp() string {
 	return described(usageWaits, (&stackOptions{options: newOptions(os.Environ())}).waitsFlags())
+}
+
+func openHelp() string {
+	return described(usageOpen, (&openOptions{options: newOptions(os.Environ())}).flags())
 }
 
 func coreHelp() string {

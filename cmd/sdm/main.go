@@ -51,6 +51,7 @@ var subcommands = []subcommand{
 	{name: "attach", run: (*app).attach},
 	{name: "stacks", run: (*app).stacks},
 	{name: "waits", run: (*app).waits},
+	{name: "open", run: (*app).open},
 	{name: "listen", run: (*app).listen},
 	{name: "sim", run: (*app).simulate, whole: true},
 	{name: "version", run: (*app).version},

@@ -115,20 +115,36 @@ func (o *options) validate() error {
 	return nil
 }
 
+// choice is a flag that has a fixed list of values.
+type choice struct {
+	flag, value string
+	values      []string
+}
+
+func (c choice) check() error {
+	if !slices.Contains(c.values, c.value) {
+		return fmt.Errorf("%s %q: give %s", c.flag, c.value, strings.Join(c.values, ", "))
+	}
+	return nil
+}
+
+// choices returns those of all consoles.
+func (o *consoleOptions) choices() []choice {
+	return []choice{
+		{"--format", o.format, []string{string(console.Text), string(console.NDJSON)}},
+		{"--color", o.color, []string{"auto", "always", "never"}},
+	}
+}
+
 // validateChoices checks the flags that have a fixed list of values.
 func (o *options) validateChoices() error {
-	for _, c := range []struct {
-		flag, value string
-		choices     []string
-	}{
-		{"--format", o.console.format, []string{string(console.Text), string(console.NDJSON)}},
-		{"--color", o.console.color, []string{"auto", "always", "never"}},
-		{"--output", o.job.Servers.Output, []string{servers.OutputConsole, servers.OutputStarter}},
-		{"--when-lost", o.job.Servers.WhenLost, []string{"kill", "detach"}},
-		{"--log-level", o.job.Servers.LogFlags.Level, []string{"debug", "info", "warn", "error"}},
-	} {
-		if !slices.Contains(c.choices, c.value) {
-			return fmt.Errorf("%s %q: give %s", c.flag, c.value, strings.Join(c.choices, ", "))
+	for _, c := range append(o.console.choices(),
+		choice{"--output", o.job.Servers.Output, []string{servers.OutputConsole, servers.OutputStarter}},
+		choice{"--when-lost", o.job.Servers.WhenLost, []string{"kill", "detach"}},
+		choice{"--log-level", o.job.Servers.LogFlags.Level, []string{"debug", "info", "warn", "error"}},
+	) {
+		if err := c.check(); err != nil {
+			return err
 		}
 	}
 	return nil

@@ -149,7 +149,7 @@ func endOf(c *inprocess.Cluster) error {
 func (a *app) serveSimulated(ctx context.Context, o *simOptions, cfg inprocess.Config) console.Status {
 	wait := o.job.Servers.ConnectWait
 	r := rpc.Options{Plaintext: o.plaintext, Wait: wait, Build: startup.Build(), Log: cfg.Log}
-	conn, err := a.dialFrontEnd(ctx, o, r)
+	conn, err := a.dialFrontEnd(ctx, o.connect, &o.options, r)
 	if err != nil {
 		return a.fail(console.StatusNoTree, err)
 	}
@@ -179,16 +179,16 @@ func (a *app) serveSimulated(ctx context.Context, o *simOptions, cfg inprocess.C
 const stdio = "stdio"
 
 // dialFrontEnd connects to the front end of --connect.
-func (a *app) dialFrontEnd(ctx context.Context, o *simOptions, r rpc.Options) (*rpc.Conn, error) {
-	if o.connect == stdio {
+func (a *app) dialFrontEnd(ctx context.Context, address string, o *options, r rpc.Options) (*rpc.Conn, error) {
+	if address == stdio {
 		return rpc.Stdio(a.stdin, a.stdout), nil
 	}
-	if !strings.HasPrefix(o.connect, "unix:") {
+	if !strings.HasPrefix(address, "unix:") {
 		key, err := o.job.Servers.Key()
 		if err != nil {
 			return nil, err
 		}
 		r.Secret = key[:]
 	}
-	return rpc.Dial(ctx, o.connect, r)
+	return rpc.Dial(ctx, address, r)
 }

@@ -28,6 +28,7 @@ type stackOptions struct {
 	allThreads        bool
 	explain           bool
 	folded, dot, json bool
+	hang              bool   // --hang-file
 	file              string // --file; "": standard output
 }
 
@@ -51,7 +52,8 @@ func (s *stackOptions) declareStacks(f *pflag.FlagSet) {
 	f.BoolVar(&s.folded, "folded", false, "one line for each stack with its number of threads, or of hits in samples, for flame graphs and speedscope")
 	f.BoolVar(&s.dot, "dot", false, "a graph for Graphviz")
 	f.BoolVar(&s.json, "json", false, "the tree as JSON")
-	f.StringVarP(&s.file, "file", "o", "", "`file` for --folded, --dot or --json (default: standard output)")
+	f.BoolVar(&s.hang, "hang-file", false, "a file for sdm open; an existing one is not replaced")
+	f.StringVarP(&s.file, "file", "o", "", "`file` for --folded, --dot, --json (default: standard output) or --hang-file")
 }
 
 // waitsFlags returns the flags of sdm waits.
@@ -62,7 +64,8 @@ func (s *stackOptions) waitsFlags() *flagSet {
 		f.StringVar(&s.every, "every", "", "time between samples (default: 150ms)")
 		f.BoolVar(&s.dot, "dot", false, "a graph for Graphviz")
 		f.BoolVar(&s.json, "json", false, "what was found and the graph as JSON")
-		f.StringVarP(&s.file, "file", "o", "", "`file` for --dot or --json (default: standard output)")
+		f.BoolVar(&s.hang, "hang-file", false, "a file for sdm open; an existing one is not replaced")
+		f.StringVarP(&s.file, "file", "o", "", "`file` for --dot, --json (default: standard output) or --hang-file")
 	})
 	s.declareAttach(f)
 	return f
@@ -130,7 +133,7 @@ func (s *stackOptions) lines() ([]string, error) {
 		return nil, err
 	}
 	forms := 0
-	for name, wanted := range map[string]bool{"--folded": s.folded, "--dot": s.dot, "--json": s.json} {
+	for name, wanted := range map[string]bool{"--folded": s.folded, "--dot": s.dot, "--json": s.json, "--hang-file": s.hang} {
 		if wanted {
 			words = append(words, name)
 			forms++
@@ -138,9 +141,11 @@ func (s *stackOptions) lines() ([]string, error) {
 	}
 	switch {
 	case forms > 1:
-		return nil, errors.New("one of --folded, --dot and --json is enough")
+		return nil, errors.New("one of --folded, --dot, --json and --hang-file is enough")
 	case s.file != "" && forms == 0:
-		return nil, errors.New("--file: in which form? (--folded, --dot or --json)")
+		return nil, errors.New("--file: in which form? (--folded, --dot, --json or --hang-file)")
+	case s.file == "" && s.hang:
+		return nil, errors.New("--hang-file: into which file? (-o FILE)")
 	case s.file != "":
 		words = append(words, ">", s.file)
 	}

@@ -3,6 +3,7 @@
 package hangfile
 
 import (
+	"strings"
 	"time"
 
 	"sdm/master/session"
@@ -89,6 +90,18 @@ type Job struct {
 	Host string `json:"host,omitempty"`
 	// Cwd is the directory in which sdm ran.
 	Cwd string `json:"cwd,omitempty"`
+}
+
+// Line returns the command line, with quotes for a shell where they are needed.
+func (j Job) Line() string {
+	words := make([]string, len(j.Command))
+	for i, w := range j.Command {
+		words[i] = w
+		if w == "" || strings.ContainsAny(w, " \t\n'\"\\$`*?[]{}()<>|&;#~!") {
+			words[i] = "'" + strings.ReplaceAll(w, "'", `'\''`) + "'"
+		}
+	}
+	return strings.Join(words, " ")
 }
 
 // Finding is one sentence of the verdict; see verdict.Finding.

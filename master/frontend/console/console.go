@@ -12,6 +12,7 @@ import (
 
 	"sdm/master/frontend/console/command"
 	"sdm/master/frontend/console/text"
+	"sdm/master/hangfile"
 	"sdm/master/session"
 	"sdm/protocol"
 	"sdm/protocol/rank"
@@ -41,6 +42,9 @@ type Config struct {
 	// Start is the launch or attach that the session begins with. There is no limit for its
 	// answers. nil begins with the scripts.
 	Start *session.Call
+	// Past tells that the session shows an earlier time: events are not written, and how the ranks
+	// ended does not determine the status.
+	Past bool
 	// AnswersOnly suppresses events, except lost and signalled ranks, and output.
 	AnswersOnly bool
 	// Started is called when Start is complete and some rank has been started, before any other
@@ -84,6 +88,8 @@ type Config struct {
 	WholeSets bool
 	// Interrupts receives Ctrl-C while the prompt does not read. nil: none.
 	Interrupts <-chan struct{}
+	// HangFile returns a hang file for this time, with nothing of the ranks, for stacks --hang-file; nil: not available.
+	HangFile func() *hangfile.File
 	// Shell runs shell commands; nil: not available.
 	Shell Shell
 	// Log receives defects, with their stacks; nil discards them.
@@ -124,8 +130,11 @@ func (c Config) Validate() error {
 	return nil
 }
 
-// suppresses reports whether AnswersOnly suppresses an event.
+// suppresses reports whether AnswersOnly or Past suppress an event.
 func (c *Config) suppresses(e session.Event) bool {
+	if c.Past {
+		return !e.IsAnswer()
+	}
 	return c.AnswersOnly && !e.IsAnswer() && e.Group.Kind != protocol.KindLost && e.Group.Kind != protocol.KindSignalled
 }
 

@@ -9,6 +9,8 @@ import (
 
 	"sdm/master/frontend/console/command"
 	"sdm/master/frontend/console/text"
+	"sdm/master/hangfile"
+	"sdm/master/session"
 	"sdm/protocol"
 	"sdm/protocol/stack"
 )
@@ -45,6 +47,10 @@ func oneTree(x *call) (groups []protocol.Group) {
 // export writes the stacks of a call to a file, and other answers as usual.
 func (c *console) export(x *call) {
 	c.writeNotes(x)
+	if strings.HasSuffix(x.cmd.Export, command.HangFile) {
+		c.saveHang(x)
+		return
+	}
 	var tree *stack.Tree
 	sampled := false
 	for _, g := range x.groups {
@@ -65,6 +71,30 @@ func (c *console) export(x *call) {
 	if c.written(x, out) {
 		c.say("[" + text.Ranks(ranks) + "] " + x.cmd.Name + ": " + plural(strings.Count(out, "\n"), "line") + " written to " + x.cmd.File)
 	}
+}
+
+// saveHang writes the answers to stacks to a new hang file.
+func (c *console) saveHang(x *call) {
+	if c.cfg.HangFile == nil {
+		c.complain(x.cmd.Name + ": a hang file cannot be written here")
+		c.fail(x.from.at(errFailed))
+		return
+	}
+	f := c.cfg.HangFile()
+	for _, g := range x.groups {
+		e := session.NewEvent(g)
+		e.Command = x.asked.Command
+		f.Stacks = append(f.Stacks, e)
+	}
+	f.States = hangfile.StatesOf(c.states)
+	f.Judge()
+	path, err := hangfile.Save(atHome(x.cmd.File), f.Write)
+	if err != nil {
+		c.complain(x.cmd.Name + ": " + err.Error())
+		c.fail(x.from.at(errFailed))
+		return
+	}
+	c.say("[" + text.Ranks(x.results) + "] " + x.cmd.Name + ": written to " + path + " (sdm open " + path + ")")
 }
 
 // save writes the breakpoints of ranks to a file, as GDB commands, and other answers as usual.

@@ -50,7 +50,7 @@ func (c *console) done() {
 	if c.ended {
 		return
 	}
-	c.ended, c.judge = true, !c.cfg.Interactive
+	c.ended, c.judge = true, !c.cfg.Interactive && !c.cfg.Past
 	if run := c.busy(); c.judge && c.cfg.AtEnd != "" && !c.cfg.AnswersOnly && !run.IsEmpty() {
 		c.say("[" + text.Ranks(run) + "] " + c.cfg.AtEnd + " while running: the commands are done")
 	}

@@ -12,22 +12,24 @@ const (
 	Folded = "folded" // one line for each stack, for flame graphs
 	DOT    = "dot"    // for Graphviz
 	JSON   = "json"
+	// HangFile is a file for sdm open.
+	HangFile = "hang-file"
 	// Waits begins the formats of what ranks wait for: "waits", "waitsdot", "waitsjson".
 	Waits = "waits"
 )
 
-// parseWaits reads "[--samples N] [--every DURATION] [--dot|--json] [> FILE]". Without samples there
+// parseWaits reads "[--samples N] [--every DURATION] [--dot|--json|--hang-file] [> FILE]". Without samples there
 // are four.
 func parseWaits(c *Command) *Mistake {
 	if m := parseStacks(c); m != nil && m.Text != needsSamples {
-		m.Text = strings.Replace(m.Text, "stacks", Waits, 1)
+		m.Text, m.Hint = strings.Replace(m.Text, "stacks", Waits, 1), strings.Replace(m.Hint, "stacks", Waits, 1)
 		if c.File != "" && c.Export == "" {
-			m.Hint = "waits --dot > FILE, or --json"
+			m.Hint = "waits --dot > FILE, or --json, --hang-file"
 		}
 		return m
 	}
 	if c.Export == Folded || c.Args.By != "" || c.Args.AllThreads || c.Args.Explain {
-		return &Mistake{Text: "waits: it takes --samples, --every, --dot and --json"}
+		return &Mistake{Text: "waits: it takes --samples, --every, --dot, --json and --hang-file"}
 	}
 	c.Export = Waits + c.Export
 	if c.Args.Samples == 0 {
@@ -42,7 +44,7 @@ func parseWaits(c *Command) *Mistake {
 const needsSamples = "stacks: --every needs --samples"
 
 // parseStacks reads "[function|line|address] [--all-threads] [--explain] [--samples N [--every DURATION]]
-// [--folded|--dot|--json] [> FILE]".
+// [--folded|--dot|--json|--hang-file] [> FILE]".
 func parseStacks(c *Command) *Mistake {
 	rest := c.Rest
 	if before, file, ok := strings.Cut(rest, ">"); ok {
@@ -62,7 +64,7 @@ func parseStacks(c *Command) *Mistake {
 		case "--explain":
 			c.Args.Explain = true
 			continue
-		case "--folded", "--dot", "--json":
+		case "--folded", "--dot", "--json", "--hang-file":
 			c.Export = word[2:]
 			continue
 		case "--samples", "--every":
@@ -81,7 +83,9 @@ func parseStacks(c *Command) *Mistake {
 	}
 	switch {
 	case c.File != "" && c.Export == "":
-		return &Mistake{Text: "stacks: in which form?", Hint: "stacks --folded > FILE, or --dot, or --json"}
+		return &Mistake{Text: "stacks: in which form?", Hint: "stacks --folded > FILE, or --dot, --json, --hang-file"}
+	case c.File == "" && c.Export == HangFile:
+		return &Mistake{Text: "stacks: into which file?", Hint: "stacks --hang-file > FILE"}
 	case c.Args.Every != "" && c.Args.Samples == 0:
 		return &Mistake{Text: needsSamples, Hint: "stacks --samples 10 --every 1s"}
 	}

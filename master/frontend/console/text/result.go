@@ -53,6 +53,8 @@ var results = map[string]func(w *Writer, a Asked, g protocol.Group) []answer{
 	"gdb":                plain,
 	"mi":                 plain,
 	"info hosts":         hostRow,
+	"info file":          rows,
+	"info output":        rows,
 	"usage":              used,
 	"ranks":              status,
 	"group":              named,
@@ -333,6 +335,20 @@ func plain(_ *Writer, a Asked, g protocol.Group) []answer {
 		lines[0] = a.Label + " = " + lines[0]
 	}
 	return []answer{{ranks: g.Ranks, lines: lines, words: true}}
+}
+
+// rows writes lines with ranks in front of each.
+func rows(_ *Writer, _ Asked, g protocol.Group) (all []answer) {
+	var body struct {
+		Text string `json:"text"`
+	}
+	if !decode(g.Body, &body) {
+		return []answer{raw(g)}
+	}
+	for line := range strings.SplitSeq(strings.TrimSuffix(body.Text, "\n"), "\n") {
+		all = append(all, answer{ranks: g.Ranks, lines: []string{line}})
+	}
+	return all
 }
 
 // named writes a named rank set.

@@ -73,7 +73,9 @@ func (w *Writer) Answers(a Asked, groups []protocol.Group) (out string, folded b
 	for _, g := range groups {
 		whole = whole.Union(g.Ranks)
 	}
-	if a.Command != "info hosts" { // a table, whose rows are in order
+	switch a.Command {
+	case "info hosts", "info file", "info output": // tables, whose rows are in order
+	default:
 		sortAnswers(all)
 	}
 	whole = whole.Union(gone)
