@@ -88,7 +88,7 @@ func startProcess(argv, env []string, dies bool) (*process, error) {
 	if dies {
 		sys.Pdeathsig = syscall.SIGKILL
 	}
-	p.pid, err = syscall.ForkExec(path, argv, &syscall.ProcAttr{Env: env, Files: child[:], Sys: sys})
+	p.pid, err = syscall.ForkExec(path, argv, &syscall.ProcAttr{Dir: directory(), Env: env, Files: child[:], Sys: sys})
 	for _, fd := range child {
 		unix.Close(int(fd))
 	}
@@ -97,6 +97,16 @@ func startProcess(argv, env []string, dies bool) (*process, error) {
 		return nil, fmt.Errorf("start %s: %w", path, err)
 	}
 	return p, nil
+}
+
+// directory returns the working directory for a gdb; "": that of this process. gdb 16 aborts in a directory that has
+// been removed, or is in another mount namespace, as that of a rank in a container is.
+func directory() string {
+	path := make([]byte, unix.PathMax)
+	if n, err := unix.Getcwd(path); err != nil || n == 0 || path[0] != '/' { // the kernel says "(unreachable)/..."
+		return "/"
+	}
+	return ""
 }
 
 // pipes creates the standard streams; the ends of this process are non-blocking, those of the

@@ -60,6 +60,24 @@ func TestRankInAnotherMountNamespace(t *testing.T) {
 	}
 }
 
+// TestRemovedDirectory has a server whose working directory is removed; gdb 16 aborts in one.
+func TestRemovedDirectory(t *testing.T) {
+	dir := filepath.Join(t.TempDir(), "gone")
+	if err := os.Mkdir(dir, 0o700); err != nil {
+		t.Fatal(err)
+	}
+	r := newRig(t, gdb.Config{Path: fakeGDB(t, `pwd -P >/dev/null 2>&1 && [ -e . ] && [ "$(stat -c %h .)" != 0 ] || kill -ABRT $$; exec gdb "$@"`)})
+	t.Chdir(dir)
+	if err := os.Remove(dir); err != nil {
+		t.Fatal(err)
+	}
+	pid := r.run("/bin/sleep", "1000").Process.Pid
+	id := r.id()
+	r.engine.Attach(id, []backend.Target{{Rank: 0, PID: pid}}, "", patience)
+	r.answers(id, 1)
+	r.await(0, protocol.KindStopped)
+}
+
 // becomes waits until a process runs a program.
 func becomes(t *testing.T, pid int, program string) {
 	t.Helper()
