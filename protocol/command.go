@@ -29,7 +29,8 @@ type Args struct {
 
 	// What is evaluated or searched for, and how much of it is shown.
 
-	// expression of print and others; register names of info registers
+	// expression of print and others; register names of info registers; stacks with progress: the
+	// name of a variable whose value is looked at, too
 	Expr string `json:"expr,omitempty"`
 	// print, display, x, disassemble: format letters of gdb without the slash
 	Format string `json:"format,omitempty"`
@@ -110,6 +111,9 @@ type Args struct {
 	AllThreads bool `json:"all_threads,omitempty"`
 	// stacks: also why the arguments of calls of MPI are as shown
 	Explain bool `json:"explain,omitempty"`
+	// stacks, with the probe only: also what has changed since the last stacks with this, in the
+	// column "progress"; see Progress
+	Progress bool `json:"progress,omitempty"`
 	// backtrace: with locals
 	Full bool `json:"full,omitempty"`
 	// thread apply: "all", or numbers and ranges, "1,3-4"

@@ -181,6 +181,23 @@ const (
 	CPUPercent = "cpu.percent"
 )
 
+// Progress is the column of stacks with progress: what has changed in a rank since the last such stacks,
+// as words with commas between them: "stack,io". Without changes it is ProgressNone.
+const Progress = "progress"
+
+// Words of the column Progress.
+const (
+	ProgressFirst    = "first"    // it is the first time, so nothing can be compared
+	ProgressNone     = "none"     // nothing has changed
+	ProgressMessages = "messages" // MPI has counted messages
+	// ProgressStack: a thread is in a state in which it was in none of the last samples: registers and
+	// stack of the program's functions. Registers of a call of MPI do not count, since it may spin.
+	ProgressStack   = "stack"
+	ProgressIO      = "io"      // bytes were read or written
+	ProgressValue   = "value"   // the variable has another value
+	ProgressNoValue = "novalue" // the rank has no such variable
+)
+
 // Loading is the body of KindLoading: a command of the user needs symbols, and
 // reading them takes long; with Done, it has ended.
 type Loading struct {

@@ -25,6 +25,9 @@ type cache struct {
 	scratch   []byte // for the headers of images
 	cost      cost   // of the last take
 	explain   bool   // texts of calls of MPI say where the arguments were found
+	// progress: samples have signs, with the value of variable; "": none.
+	progress bool
+	variable string
 	// debugFiles is the directory of separate debug files; "": they are not read.
 	debugFiles string
 }

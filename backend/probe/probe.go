@@ -12,6 +12,7 @@ import (
 	"strconv"
 	"strings"
 	"sync"
+	"sync/atomic"
 	"time"
 
 	"sdm/backend"
@@ -42,6 +43,8 @@ type Backend struct {
 	// The goroutine that carries out the requests is the only one that uses these fields.
 	cache *cache
 	ranks map[rank.ID]*watched
+
+	tells atomic.Bool // progress was asked for, so that ends of ranks tell how, where the kernel knows
 }
 
 // watched is a rank.
@@ -52,6 +55,7 @@ type watched struct {
 	handle *hold.Handle // nil: it had ended when it was attached to
 	// Those of the last sample; see waits.
 	stamp, arrivals uint64
+	progress        progress
 }
 
 // mostQueued is the number of requests that may wait. Further ones block their caller: a session
@@ -134,7 +138,7 @@ func (b *Backend) attach(id protocol.RequestID, t backend.Target) {
 	b.handles.Store(t.Rank, w.handle)
 	b.wg.Go(func() {
 		if w.handle.Wait() {
-			b.Ended(t.Rank, protocol.Exit{Unknown: true})
+			b.Ended(t.Rank, b.exitOf(w.handle))
 		}
 	})
 }
@@ -168,10 +172,13 @@ func (b *Backend) do(q backend.Request) {
 	for r := range q.Ranks.All() {
 		state := backend.Lost
 		if w := b.ranks[r]; w != nil {
-			if !w.state.IsOver() && w.handle.Over() { // its process ID may be that of another process by now
+			over := !w.state.IsOver() && w.handle.Over() // its process ID may be that of another process by now
+			if over && !b.tells.Load() {
 				b.over(r, protocol.Exit{Unknown: true})
 			}
-			state = w.state
+			if state = w.state; over {
+				state = backend.Exited // how it has ended is reported when the kernel tells it
+			}
 		}
 		one := rank.Range(r, r)
 		if f := state.Refuse(protocol.NeedStopped); f != nil {
@@ -226,8 +233,13 @@ func (b *Backend) stacks(q backend.Request, ranks rank.Set) {
 		doing = b.activities(ranks, n)
 	}
 	var graphs []*wait.Graph
-	b.cache.explain = q.Command.Args.Explain
-	for i, s := range b.cache.take(pids, view{by, q.Command.Args.AllThreads}) {
+	a := &q.Command.Args
+	b.cache.explain, b.cache.progress, b.cache.variable = a.Explain, a.Progress, a.Expr
+	samples := b.cache.take(pids, view{by, a.AllThreads})
+	if a.Progress {
+		doing = append(doing, b.progressOf(ids, samples, a.Expr))
+	}
+	for i, s := range samples {
 		one := rank.Range(ids[i], ids[i])
 		if s.err != nil {
 			b.unread(q.ID, ids[i], s.err)

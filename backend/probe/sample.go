@@ -19,6 +19,7 @@ type sample struct {
 	threads [][]stack.Frame
 	waits   *waits // nil: there are no threads
 	unknown string // why its interpreter of Python is not known; "": it is known, or there is none
+	signs   *signs // nil: they were not asked for
 	lock    string // the innermost Python frame of the thread that holds the GIL; "": none does
 }
 
@@ -109,6 +110,9 @@ func (c *cache) sample(p *process, held *hold.Process, v view) (s sample) {
 		s.err = errNoMemory
 	} else {
 		s.waits = p.waitsOf(shot, held, s.threads)
+		if c.progress {
+			s.signs = p.signsOf(shot, held, s.waits, s.threads, c.variable)
+		}
 	}
 	if p.python != nil {
 		s.unknown, s.lock = p.python.why, p.python.lock()

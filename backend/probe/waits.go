@@ -64,7 +64,7 @@ func (p *process) waitsOf(shot *snapshot.Process, held *hold.Process, threads []
 			w.Doing.Frames = framesText(threads[i], c.wait.Function, inMPI && len(w.Calls)+len(w.Waits) > 0)
 		}
 		if inMPI || t.TID == p.pid {
-			stamp(hash, shot, held, t, c.frame, inMPI)
+			stamp(hash, shot, held, t, c.frame, inMPI, nil)
 		}
 	}
 	if calls > 1 {
@@ -254,8 +254,9 @@ func framesText(frames []stack.Frame, function string, inMPI bool) string {
 var saved = map[uint64]bool{3: true, 6: true, 12: true, 13: true, 14: true, 15: true}
 
 // stamp adds to a hash what changes if a thread makes progress: registers and stack. For a thread in MPI,
-// whose call is at frame, those are of the function that called MPI and its callers only.
-func stamp(hash digest.Running, shot *snapshot.Process, held *hold.Process, t *snapshot.Thread, frame int, inMPI bool) {
+// whose call is at frame, those are of the function that called MPI and its callers only. Of the stack, what is at the
+// addresses of except is left out, remainder bytes each.
+func stamp(hash digest.Running, shot *snapshot.Process, held *hold.Process, t *snapshot.Thread, frame int, inMPI bool, except []uint64) {
 	if len(t.Stack.Frames) == 0 {
 		return
 	}
@@ -276,9 +277,23 @@ func stamp(hash digest.Running, shot *snapshot.Process, held *hold.Process, t *s
 		s := &held.Threads[i].Stack
 		if held.Threads[i].TID == t.TID && from >= s.Addr && from < s.Addr+uint64(len(s.Bytes)) {
 			b := s.Bytes[from-s.Addr:]
-			hash.Add(b[:min(len(b), mostStamped)])
+			addExcept(hash, b[:min(len(b), mostStamped)], from, except)
 		}
 	}
+}
+
+// addExcept adds the bytes of a stack from an address on to a hash, without those at the addresses of except.
+func addExcept(hash digest.Running, b []byte, from uint64, except []uint64) {
+	at := 0
+	for _, addr := range slices.Sorted(slices.Values(except)) {
+		if addr < from+uint64(at) || addr >= from+uint64(len(b)) {
+			continue
+		}
+		i := int(addr - from)
+		hash.Add(b[at:i])
+		at = min(i+remainder, len(b))
+	}
+	hash.Add(b[at:])
 }
 
 // stateOf returns the state of a process.

@@ -128,7 +128,24 @@ func (m *machine) stacksOf(s *state, a *protocol.Args) (answer, *protocol.Fault)
 			By string `json:"by"`
 		}{by}
 	})
-	return answer{kind: protocol.KindResult, body: body, stack: m.library.stack(k, func() *sharedStack { return m.newStack(s, by) })}, nil
+	out := answer{kind: protocol.KindResult, body: body, stack: m.library.stack(k, func() *sharedStack { return m.newStack(s, by) })}
+	if a.Progress {
+		out.cells = []cell{{protocol.Progress, m.progress(s)}}
+	}
+	return out, nil
+}
+
+// progress returns what has changed in a rank since it was called last: it has run, unless it waits in MPI.
+func (m *machine) progress(s *state) string {
+	seen := s.seen
+	s.seen = s.turn + 1
+	switch {
+	case seen == 0:
+		return protocol.ProgressFirst
+	case seen == s.turn+1 || m.cfg.Barrier.Contains(s.rank) || m.cfg.Ring.Contains(s.rank):
+		return protocol.ProgressNone
+	}
+	return protocol.ProgressStack
 }
 
 // newStack makes the stack of a rank, outermost frame first, with the details that by asks for.

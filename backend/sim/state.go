@@ -22,6 +22,7 @@ type state struct {
 	breaks  []rankBreak
 	goal    *goal // of the current run; shared
 	turn    int   // number of runs; see arrival
+	seen    int   // turn + 1 when stacks with progress were asked for last; 0: never
 	last    time.Duration
 	printed *answer // the last value that was printed; nil: none yet
 }

@@ -54,7 +54,7 @@ func (a *app) attach(args []string) console.Status {
 		return a.fail(console.StatusUsage, err)
 	}
 	if o.lazy {
-		o.job.Servers.Backend = "lazy"
+		o.job.Servers.Backend = engineLazy
 	}
 	return a.within(&o, a.attachTo)
 }

@@ -21,13 +21,16 @@ answer the same are one line.
   sdm attach [flags] PID                     take control of a running job, by the process of its mpirun
   sdm stacks [flags] PID                     one tree of all stacks of a running job, which runs on
   sdm waits  [flags] PID                     why a running job hangs: who waits for whom in MPI
+  sdm watch  [flags] -- mpirun -n 4 PROGRAM  in a batch script: a stall or a crash leaves a file that tells why
+  sdm watch  [flags] PID                     the same for a running job
   sdm open   [flags] FILE                    a hang file: stacks, waits and more of a job that is gone
   sdm core   [flags] PROGRAM CORE...         many core files, one rank each
   sdm listen [flags] [HOST:]PORT             wait for a master to dial in and drive it
   sdm sim    [flags] -n N                    simulated ranks, up to millions: try all this on a laptop
   sdm doctor [HOST...]                       what works on this machine, what does not, what to do
   sdm version
-  sdm help   [run | attach | stacks | waits | open | core | listen | doctor | sim | commands | sets | COMMAND]
+  sdm help   [run | attach | stacks | waits | watch | open | core | listen | doctor | sim | commands | sets |
+              COMMAND]
 
 sdm help run tells the flags, sdm help commands what can be typed at the prompt.
 `
@@ -128,6 +131,35 @@ debug information of MPI and no preparation. docs/hangs.md tells the rules.
 
 `
 
+const usageWatch = `sdm watch [flags] -- STARTER [ARG...]
+sdm watch [flags] PID | slurm:JOBID[.STEP] | flux:JOBID | pbs:JOBID | pmix:NAMESPACE | torchrun:ID | pids:PID,PID... | hostfile:FILE | --match 'PROGRAM ARG...'
+
+For batch scripts: starts the line as the shell would, or finds a job that runs, and takes a sample
+of the ranks now and then. If none of them makes progress for --stall, or one crashes or calls
+MPI_Abort, it writes what all ranks do and why they do not go on into a file, and says so on
+standard error. Nothing else is changed: input, output, signals and exit status are those of the
+starter, no debugger is attached, and if sdm is killed, the job goes on.
+
+Progress is: stacks or registers of the program that were not so before, messages that MPI counts,
+bytes that were read or written, output in a file, the end of a rank; or, with --progress, the
+value of a variable and nothing else (docs/watching.md).
+
+  sdm watch -- mpirun -n 64 ./app                         in place of mpirun -n 64 ./app
+  sdm watch --stall 10m --on-stall kill -- srun ./app     end the job at a stall, with status 5
+  sdm watch --progress step --also 'print residual' 4711  4711 is the process of mpirun
+  sdm watch --exec 'mail -s "$SDM_HANG_TEXT" me < "$SDM_HANG_FILE"' -- mpiexec ./app
+
+`
+
+const statusOfWatch = `
+Each flag can be set in the environment: --stall is SDM_STALL. A flag on the command line takes
+precedence.
+
+Exit status: that of the starter (of a running job the highest of the ranks, where the kernel tells
+it, else 0); 1 a rank crashed; 5 the job has stalled and was ended; 2 wrong usage; 3 the starter
+could not be started, or no rank be found.
+`
+
 const usageCore = `sdm core [flags] PROGRAM CORE...
 
 Opens the core files that PROGRAM has left, one rank each, in the order of the line: rank 0 is
@@ -187,6 +219,8 @@ func (a *app) help(args []string) console.Status {
 		fmt.Fprint(a.out, waitsHelp())
 	case "open":
 		fmt.Fprint(a.out, openHelp())
+	case "watch":
+		fmt.Fprint(a.out, watchHelp())
 	case "core":
 		fmt.Fprint(a.out, coreHelp())
 	case "doctor":
@@ -230,6 +264,10 @@ func waitsHelp() string {
 
 func openHelp() string {
 	return described(usageOpen, (&openOptions{options: newOptions(os.Environ())}).flags())
+}
+
+func watchHelp() string {
+	return usageWatch + (&watchOptions{options: newOptions(os.Environ())}).declareAll().usages() + statusOfWatch
 }
 
 func coreHelp() string {

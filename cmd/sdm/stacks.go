@@ -12,10 +12,11 @@ import (
 	"sdm/master/frontend/console/command"
 )
 
-// Values of --engine.
+// Engines of servers; the first two are values of --engine.
 const (
 	engineGDB   = "gdb"
 	engineProbe = "probe"
+	engineLazy  = "lazy" // the probe, until a command needs gdb
 )
 
 // stackOptions are the values of the flags of sdm stacks.

@@ -108,6 +108,13 @@ func (a *Attach) Acquire(ctx context.Context, say func(string)) (protocol.Procta
 	}
 }
 
+// HasTable reports whether the starter has listed its ranks already. It only reads the starter's memory, so
+// it may be called at any time, also before the starter decides whether it holds its ranks for a debugger.
+func (a *Attach) HasTable() bool {
+	table, err := ReadTable(a.starter)
+	return err == nil && len(table) > 0
+}
+
 // failed returns err, or, if the starter has ended, an error that says so.
 func (a *Attach) failed(err error) error {
 	if _, gone := os.Stat(procFile(a.pid, "stat")); gone != nil {

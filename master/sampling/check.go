@@ -24,6 +24,10 @@ func Check(a protocol.Args) *protocol.Fault {
 		return usage("", "%d samples make no sense; 1 to %d do", a.Samples, mostSamples)
 	case err != nil || every < 0 || every > longestEvery:
 		return usage("1s, 200ms", "%q cannot be the time between samples", protocol.Clip(a.Every))
+	case a.Progress && a.Samples != 0:
+		return usage("", "stacks with progress are one sample, compared with the one before")
+	case a.Expr != "" && !a.Progress:
+		return usage("", "a variable is looked at with progress only")
 	case a.Every != "" && a.Samples == 0:
 		return usage("samples says how many", "a time between samples needs samples")
 	}

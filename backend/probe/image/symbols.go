@@ -144,6 +144,27 @@ func (s *Symbols) Address(name string) (addr uint64, ok bool) {
 	return addr, ok && err == nil
 }
 
+// Variable returns the address of a variable in the file, and its size in bytes. ok is false if there is none
+// with the name.
+func (s *Symbols) Variable(name string) (addr, size uint64, ok bool) {
+	if s == nil {
+		return 0, 0, false
+	}
+	err := protect(func() {
+		for _, t := range s.tables {
+			t.named(name, func(i int) {
+				if ok || i >= t.len() {
+					return
+				}
+				if x := t.at(i); x.isVariable() && string(x.text(t)) == name {
+					addr, size, ok = x.addr, x.size, true
+				}
+			})
+		}
+	})
+	return addr, size, ok && err == nil
+}
+
 // Name returns the function at an address of the file; "": none is known.
 func (s *Symbols) Name(addr uint64) string {
 	f, _ := s.Function(addr)

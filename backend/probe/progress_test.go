@@ -1,0 +1,118 @@
+package probe
+
+import (
+	"strings"
+	"testing"
+	"time"
+
+	"sdm/backend/probe/hold"
+	"sdm/protocol"
+)
+
+// movers is a program that does one thing without end, as MODE says. Its stack and registers are the same each time
+// that it comes back, but for what it counts.
+const movers = `
+#include <poll.h>
+#include <fcntl.h>
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+#include <unistd.h>
+static volatile int flag;
+long steps;
+static void sleeps(void) { struct timespec t = {1000, 0}; while (nanosleep(&t, &t)) {} }
+static void polls(void) { for (;;) { if (flag) return; poll(0, 0, 1); } }
+static void counts(void) { for (;;) { steps++; poll(0, 0, 1); } }
+static void computes(void) { volatile unsigned long x = 1; for (;;) x = x * 25214903917 + 11; }
+static void writes(void) { static char b[100]; int f = open("/dev/null", O_WRONLY); for (;;) { if (write(f, b, sizeof b) < 0) return; poll(0, 0, 1); } }
+int main(void)
+{
+	const char *mode = getenv("MODE");
+	(void)!write(1, "r", 1);
+	if (!strcmp(mode, "sleeps")) sleeps();
+	if (!strcmp(mode, "polls")) polls();
+	if (!strcmp(mode, "counts")) counts();
+	if (!strcmp(mode, "computes")) computes();
+	if (!strcmp(mode, "writes")) writes();
+}
+`
+
+// TestProgress compares samples of a process with those before.
+func TestProgress(t *testing.T) {
+	path := build(t, []string{"gcc", "-O1"}, "c", movers)
+	for _, c := range []struct {
+		mode, variable string
+		always         string // a word of each comparison; "": of none, from some time on
+	}{
+		{"sleeps", "", ""},
+		{"polls", "", ""},
+		{"polls", "steps", ""},
+		{"counts", "steps", protocol.ProgressValue},
+		{"computes", "", protocol.ProgressStack},
+		{"writes", "", protocol.ProgressIO},
+		{"sleeps", "nosuch", protocol.ProgressNoValue},
+	} {
+		t.Run(c.mode+" "+c.variable, func(t *testing.T) {
+			t.Parallel()
+			p := runIn(t, path, "MODE="+c.mode)
+			x, cache := &progress{}, newCache()
+			cache.progress, cache.variable = true, c.variable
+			look := func() string {
+				s := cache.take([]int{p.Process.Pid}, view{"line", false})[0]
+				if s.err != nil || s.signs == nil {
+					t.Fatalf("%+v", s)
+				}
+				return x.compare(s.signs, hold.TransferOf(p.Process.Pid), c.variable != "")
+			}
+			if first := look(); !strings.HasPrefix(first, protocol.ProgressFirst) {
+				t.Fatalf("the first time: %s", first)
+			}
+			quiet := 0
+			for limit := time.Now().Add(20 * time.Second); quiet < 20; {
+				got := look()
+				switch {
+				case c.always == "" && got == protocol.ProgressNone:
+					quiet++
+					continue
+				case c.always != "" && strings.Contains(","+got+",", ","+c.always+","):
+					quiet++
+					continue
+				}
+				if quiet = 0; time.Now().After(limit) {
+					t.Fatalf("it still tells %s", got)
+				}
+			}
+		})
+	}
+}
+
+// TestCompare plays signs of threads that come, go and come back.
+func TestCompare(t *testing.T) {
+	x := &progress{}
+	for i, c := range []struct {
+		threads map[int]uint64
+		more    signs
+		moved   hold.Transfer
+		want    string
+	}{
+		{map[int]uint64{1: 10}, signs{}, hold.Transfer{}, "first"},
+		{map[int]uint64{1: 10}, signs{}, hold.Transfer{Read: 8}, "none"},
+		{map[int]uint64{1: 11}, signs{}, hold.Transfer{Read: 8}, "stack"},
+		{map[int]uint64{1: 10}, signs{messages: 5}, hold.Transfer{Read: 8, Written: 64}, "io"},
+		{map[int]uint64{1: 11}, signs{}, hold.Transfer{Read: 8, Written: 64}, "none"},
+		{map[int]uint64{1: 11}, signs{messages: 6}, hold.Transfer{Read: 8, Written: 64}, "messages"},
+		{map[int]uint64{1: 11, 2: 20}, signs{messages: 6}, hold.Transfer{Read: 8, Written: 64}, "stack"},
+		{map[int]uint64{1: 11}, signs{messages: 7}, hold.Transfer{Read: 8, Written: 64, ToDisk: 4096}, "messages,stack,io"},
+	} {
+		c.more.threads = c.threads
+		if got := x.compare(&c.more, c.moved, false); got != c.want {
+			t.Errorf("%d: got %s, want %s", i, got, c.want)
+		}
+	}
+	for n := range uint64(2 * mostStates) {
+		x.compare(&signs{threads: map[int]uint64{1: 100 + n}}, hold.Transfer{}, false)
+	}
+	if n := len(x.states[1]); n != mostStates {
+		t.Errorf("%d states are kept", n)
+	}
+}

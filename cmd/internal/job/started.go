@@ -1,0 +1,93 @@
+package job
+
+import (
+	"context"
+	"os"
+	"slices"
+	"strconv"
+	"strings"
+	"time"
+
+	"sdm/cmd/internal/servers"
+	"sdm/launch"
+	"sdm/launch/flux"
+	"sdm/launch/mpir"
+	"sdm/protocol"
+)
+
+// Started looks for the ranks of a starter that this process has started as without sdm. It never holds or
+// changes the starter or a rank: as long as that might be, the ranks are not there yet.
+type Started struct {
+	Spec  Spec
+	PID   int           // of the starter, or of a script that calls it
+	Begun time.Time     // of the process
+	Quiet time.Duration // how long what was found must have been the same
+
+	seen  string // the target that was found last
+	since time.Time
+}
+
+// Target returns the argument of Attach for the ranks that run now; "": they are not there yet, or not all of
+// them. Pids are the processes of ranks on this host, if these are all.
+func (s *Started) Target(now time.Time) (target string, pids []int) {
+	target, pids = s.find()
+	if target != s.seen {
+		s.seen, s.since = target, now
+	}
+	if target == "" || now.Sub(s.since) < s.Quiet {
+		return "", nil
+	}
+	return target, pids
+}
+
+// find looks once.
+func (s *Started) find() (target string, pids []int) {
+	from, err := launch.ParseRankFrom(s.Spec.Servers.RankFrom)
+	if err != nil {
+		return "", nil
+	}
+	whole := strconv.Itoa(s.PID)
+	table, err := from.RanksBelow(s.PID)
+	switch {
+	case err != nil: // some are on other hosts, or will be: these exist, so the starter has decided about all
+		return whole, nil
+	case len(table) > 0:
+		return pidsOf(table)
+	}
+	if _, known := flux.Of(s.PID); known {
+		return whole, nil
+	}
+	f := finder{Builder: &servers.Builder{Spec: s.Spec.Servers}, job: &s.Spec}
+	starter, err := mpir.Find(s.PID, f.isOnlyRank)
+	if err == nil {
+		defer starter.End(context.Background())
+		if starter.HasTable() {
+			return whole, nil
+		}
+		return "", nil
+	}
+	exe, _ := os.Readlink("/proc/" + whole + "/exe")
+	if !slices.Contains(Starters, StarterName(exe)) && !hasChildren(s.PID) {
+		return "pids:" + whole, []int{s.PID}
+	}
+	return "", nil
+}
+
+// pidsOf returns the target that names processes in the order of their ranks; "" if these are not 0 to n-1.
+func pidsOf(table protocol.Proctable) (target string, pids []int) {
+	texts := make([]string, len(table))
+	for i, p := range table {
+		if int(p.Rank) != i {
+			return "", nil
+		}
+		texts[i] = strconv.Itoa(p.PID)
+		pids = append(pids, p.PID)
+	}
+	return "pids:" + strings.Join(texts, ","), pids
+}
+
+// hasChildren reports whether a process has started others (proc(5), task/TID/children).
+func hasChildren(pid int) bool {
+	text, err := os.ReadFile("/proc/" + strconv.Itoa(pid) + "/task/" + strconv.Itoa(pid) + "/children")
+	return err == nil && len(text) > 0
+}

@@ -1,0 +1,284 @@
+// sdm watch: a sentinel for batch scripts.
+
+package main
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"os"
+	"slices"
+	"strconv"
+	"strings"
+	"syscall"
+	"time"
+
+	"github.com/spf13/pflag"
+	"golang.org/x/sys/unix"
+
+	"sdm/cmd/internal/job"
+	"sdm/cmd/internal/servers"
+	"sdm/master/frontend/console"
+	"sdm/master/frontend/console/command"
+	"sdm/master/frontend/sentinel"
+	"sdm/master/progress"
+)
+
+// Values of --on-stall.
+const (
+	stallStacks = "stacks"
+	stallReport = "report"
+	stallKill   = "kill"
+)
+
+// statusStall is the exit status if the job has stalled and has not gone on.
+const statusStall = console.Status(5)
+
+// watchOptions are the values of the flags of sdm watch.
+type watchOptions struct {
+	options
+	stall    time.Duration
+	interval time.Duration // 0: depends on stall
+	onStall  []string
+	exec     string
+	also     []string
+	progress string
+	file     string
+	flags    *flagSet
+	target   string   // the argument; "": a starter
+	line     []string // of the starter
+}
+
+// flags returns the flags of sdm watch: its own, and those of sdm attach that are not about the console.
+func (o *watchOptions) declareAll() *flagSet {
+	f := newFlags("watch", "execute", "eval", "batch", "stop-on-error", "echo", "fold", "no-rc", "rc", "reverse", "format", "whole-sets", "color", "timeout")
+	f.add("Watching", o.declareWatch)
+	o.declareAttach(f)
+	o.flags = f
+	return f
+}
+
+// declareWatch adds the flags that only sdm watch has.
+func (o *watchOptions) declareWatch(f *pflag.FlagSet) {
+	f.Var(newDuration(&o.stall, 2*time.Minute), "stall", "how long there may be no progress before the job has stalled")
+	f.Var(newDuration(&o.interval, 0), "interval", "time between samples; 0 is a quarter of --stall, at most 30s")
+	f.StringArrayVar(&o.onStall, "on-stall", nil, "what to do at a stall besides writing the file: `WHAT` is stacks (write them to standard error, too), report (nothing more) or kill (end the job); may repeat (default report)")
+	f.StringVar(&o.exec, "exec", "", "`command` for sh that is executed at a stall, a crash or MPI_Abort, with SDM_HANG_FILE, SDM_HANG_REASON, SDM_HANG_RANKS and SDM_HANG_TEXT in its environment")
+	f.StringArrayVar(&o.also, "also", nil, "at a stall, also have gdb execute this `command` of the prompt, such as 'print x' or '[0] info locals'; may repeat")
+	f.StringVar(&o.progress, "progress", "", "judge progress by the `variable` with this name only: global or static, module::name in Fortran; it is read without gdb")
+	f.StringVarP(&o.file, "file", "o", "", "`file` to write; none is replaced (default: sdm-hang-JOB-TIME in the working directory)")
+}
+
+// watch executes sdm watch.
+func (a *app) watch(args []string) console.Status {
+	o := &watchOptions{options: newOptions(a.env)}
+	f := o.declareAll()
+	if status, done := a.read(f, args, watchHelp); done {
+		return status
+	}
+	o.args = f.Args()
+	if err := o.check(f.ArgsLenAtDash()); err != nil {
+		return a.fail(console.StatusUsage, err)
+	}
+	o.job.Servers.Backend, o.job.Servers.StageGDB = engineLazy, false
+	p, err := newPlan(&o.options)
+	if err != nil {
+		return a.fail(console.StatusUsage, err)
+	}
+	defer p.logFile.Close()
+	w := &watch{app: a, o: o, plan: p}
+	if o.target == "" {
+		return w.starter()
+	}
+	return w.running()
+}
+
+// check checks the options. dash is the number of arguments before "--"; -1: there is none.
+func (o *watchOptions) check(dash int) error {
+	switch {
+	case dash == 0 && o.match == "" && len(o.args) > 0:
+		o.line = o.args
+	case dash > 0 || dash == 0 && o.match != "":
+		return errors.New("a running job or a starter's line: one of the two (sdm watch PID, or sdm watch -- mpirun -n 4 PROGRAM)")
+	case len(o.args) > 0 && slices.Contains(job.Starters, job.StarterName(o.args[0])):
+		return fmt.Errorf("%s: write -- before the starter's line (sdm watch [flags] -- %s ...)", o.args[0], o.args[0])
+	case len(o.args) == 0 && o.match == "":
+		return errors.New("watch what? (sdm watch -- mpirun -n 4 PROGRAM, or the PID of mpirun, slurm:JOBID[.STEP], flux:JOBID, pbs:JOBID, pids:PID,PID..., hostfile:FILE or --match 'PROGRAM ARG...')")
+	}
+	if o.line == nil {
+		if err := o.validateAttach(); err != nil {
+			return err
+		}
+		o.target = o.args[0]
+	} else if err := o.validate(); err != nil {
+		return err
+	}
+	return o.checkOwn()
+}
+
+// checkOwn checks the flags that only sdm watch has.
+func (o *watchOptions) checkOwn() error {
+	switch {
+	case o.stall <= 0:
+		return errors.New("--stall: give a time, such as 2m")
+	case o.interval < 0 || o.interval > o.stall:
+		return fmt.Errorf("--interval %v: give a time that is not longer than --stall %v", o.interval, o.stall)
+	}
+	for _, what := range o.onStall {
+		if !slices.Contains([]string{stallStacks, stallReport, stallKill}, what) {
+			return fmt.Errorf("--on-stall %q: give stacks, report or kill", what)
+		}
+	}
+	if slices.Contains(o.onStall, stallKill) && o.line == nil {
+		if _, err := o.victims(); err != nil {
+			return err
+		}
+	}
+	for _, line := range o.also {
+		if _, _, err := command.Parse(line); err != nil {
+			return fmt.Errorf("--also %q: %w", line, err)
+		}
+	}
+	return nil
+}
+
+// victims returns the processes that --on-stall kill ends in a running job.
+func (o *watchOptions) victims() (pids []int, err error) {
+	list, named := strings.CutPrefix(o.target, "pids:")
+	if !named && strings.Contains(o.target, ":") {
+		return nil, fmt.Errorf("--on-stall kill: give the PID of the starter, pids:PID,PID... or the starter's line (not %s)", o.target)
+	}
+	for text := range strings.SplitSeq(list, ",") {
+		pid, err := strconv.Atoi(text)
+		if err != nil || pid <= 1 {
+			return nil, fmt.Errorf("--on-stall kill: %q is no process", text)
+		}
+		pids = append(pids, pid)
+	}
+	return pids, nil
+}
+
+// watch is one invocation of sdm watch.
+type watch struct {
+	*app
+	o    *watchOptions
+	plan *plan
+	out  *outputs
+	kill func() // ends the job; nil: the user does not want that
+	// target names the ranks that are watched, for sdm attach.
+	target string
+}
+
+// config returns the configuration of the front end for a job.
+func (w *watch) config(j *job.Job) sentinel.Config {
+	return sentinel.Config{
+		Session: j.Session, Ranks: j.Ranks, First: present(j.First, j), Started: j.Started,
+		Judge:    progress.Config{Stall: w.o.stall, Interval: w.o.interval, Value: w.o.progress != ""},
+		Variable: w.o.progress, Wait: w.o.console.wait, Output: w.out.size, Remark: w.remark, Log: w.plan.log, Stalled: w.stalled,
+	}
+}
+
+// io returns what the job uses of this process. The job's output is not ours, so that only the log is told of what is
+// done for it.
+func (w *watch) io() job.IO {
+	io := w.app.io(w.plan)
+	io.Progress, io.JSON = nil, nil
+	io.Remark = func(said string) { w.plan.log.Info(said) }
+	if null, err := os.OpenFile(os.DevNull, os.O_RDWR, 0); err == nil {
+		io.In, io.Out, io.Err = null, null, null // closed with the process
+	}
+	return io
+}
+
+// running watches a job that runs already.
+func (w *watch) running() console.Status {
+	o := w.o
+	w.plan.clock = servers.NewClock(o.job.Servers.ConnectWait)
+	l := newLifetime(0)
+	defer l.stop()
+	pid, _ := strconv.Atoi(o.target)
+	w.out = openOutputs(pid)
+	defer w.out.close()
+	if slices.Contains(o.onStall, stallKill) {
+		pids, _ := o.victims() // see checkOwn
+		w.kill = func() { endProcesses(pids) }
+	}
+	j, err := job.Attach(l.ctx, o.spec(), w.io(), o.target)
+	if err != nil {
+		return w.control(l, w.plan, nil, err)
+	}
+	w.target = o.target
+	found, err := sentinel.Run(l.ctx, w.config(j))
+	w.end(l.ctx, j)
+	switch {
+	case errors.Is(err, sentinel.ErrNoRank):
+		return w.fail(console.StatusNotStarted, err)
+	case err != nil:
+		return w.fail(statusOf(err, console.StatusRankFailed), err)
+	case !found.Alive.IsEmpty():
+		return w.fail(console.StatusRankFailed, fmt.Errorf("the servers of ranks %s are lost, so they are not watched any more", found.Alive))
+	}
+	return w.judge(l.ctx, found, sentinel.End{Status: -1, Tail: w.out.tail()})
+}
+
+// end ends the session of a job, which runs on.
+func (w *watch) end(ctx context.Context, j *job.Job) {
+	closing, cancel := servers.Closing()
+	defer cancel()
+	err := j.Session.Close(closing)
+	if _, e := j.End(context.WithoutCancel(ctx), console.StatusGood); err == nil {
+		err = e
+	}
+	if err != nil {
+		w.plan.log.Warn("the servers", "err", err)
+	}
+}
+
+// judge says how a job has ended, writes a hang file if it has crashed, and returns the exit status.
+func (w *watch) judge(ctx context.Context, found *sentinel.Result, e sentinel.End) console.Status {
+	status := console.Status(e.Status)
+	if e.Status < 0 {
+		status = statusOfRanks(found.Ends)
+	}
+	if reason, ok := sentinel.CauseOf(found.Ends, found.States.All(), e); ok {
+		w.failed(ctx, found, reason)
+		if reason.Kind == "crash" || status == console.StatusGood {
+			return console.StatusRankFailed
+		}
+		return status
+	}
+	if found.Stalled {
+		return statusStall
+	}
+	return status
+}
+
+// statusOfRanks returns the highest exit code of ranks, as far as it is known.
+func statusOfRanks(ends []sentinel.Ending) (status console.Status) {
+	for _, x := range ends {
+		code := x.Exit.Code
+		if n := unix.SignalNum(x.Exit.Signal); n > 0 {
+			code = 128 + int(n)
+		}
+		status = max(status, console.Status(code))
+	}
+	return status
+}
+
+// endProcesses ends the processes of a running job: they get SIGTERM, and SIGKILL if they have not ended after a time.
+func endProcesses(pids []int) {
+	var all []*os.Process
+	for _, pid := range pids {
+		if p, err := os.FindProcess(pid); err == nil && p.Signal(syscall.SIGTERM) == nil {
+			all = append(all, p)
+		}
+	}
+	tick := time.NewTicker(100 * time.Millisecond)
+	defer tick.Stop()
+	for until := time.Now().Add(killWait); len(all) > 0 && time.Now().Before(until); <-tick.C {
+		all = slices.DeleteFunc(all, func(p *os.Process) bool { return p.Signal(syscall.Signal(0)) != nil })
+	}
+	for _, p := range all {
+		_ = p.Kill()
+	}
+}

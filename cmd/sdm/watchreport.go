@@ -1,0 +1,277 @@
+// What sdm watch writes and does at a stall or a crash.
+
+package main
+
+import (
+	"bufio"
+	"bytes"
+	"cmp"
+	"context"
+	"encoding/json"
+	"fmt"
+	"io"
+	"os"
+	"os/exec"
+	"strconv"
+	"strings"
+	"syscall"
+	"time"
+
+	"github.com/spf13/pflag"
+	"golang.org/x/sys/unix"
+
+	"sdm/cmd/internal/servers"
+	"sdm/cmd/internal/startup"
+	"sdm/master/frontend/console/command"
+	"sdm/master/frontend/console/text"
+	"sdm/master/frontend/sentinel"
+	"sdm/master/hangfile"
+	"sdm/master/session"
+	"sdm/protocol"
+	"sdm/protocol/canonical"
+)
+
+const (
+	// alsoWait bounds all commands of --also together.
+	alsoWait = time.Minute
+	// execWait bounds the command of --exec.
+	execWait = 5 * time.Minute
+	// mostAlso bounds the bytes of the answers to --also.
+	mostAlso = 8 << 20
+)
+
+// stalled reports a stall.
+func (w *watch) stalled(ctx context.Context, x *sentinel.Sight) {
+	reason := hangfile.Reason{Kind: hangfile.Stall, Text: "no progress for " + x.Without.Round(time.Second/10).String()}
+	if x.Last.Kind != "" {
+		reason.Text += "; what was seen last: " + x.Last.Kind
+		if !x.Last.Ranks.IsEmpty() {
+			reason.Text += " of " + text.Ranks(x.Last.Ranks)
+		}
+	}
+	f := w.fileOf(x, reason)
+	f.Values = w.also(ctx)
+	w.write(ctx, f)
+	for _, what := range w.o.onStall {
+		if what == stallStacks {
+			w.showStacks(x)
+		}
+	}
+	if w.kill != nil {
+		w.remark("watch: the job is ended (--on-stall kill)")
+		w.kill()
+	}
+}
+
+// failed reports a crash or an abort.
+func (w *watch) failed(ctx context.Context, found *sentinel.Result, reason hangfile.Reason) {
+	x := found.Sight
+	if x == nil {
+		x = &sentinel.Sight{At: time.Now(), States: hangfile.StatesOf(found.States), Ranks: found.States.All()}
+		reason.Text += "; no stacks were taken before"
+	} else {
+		reason.Text += "; the stacks are those of " + time.Since(x.At).Round(time.Second/10).String() + " before"
+	}
+	f := w.fileOf(x, reason)
+	if !x.Ranks.IsEmpty() || !reason.Ranks.IsEmpty() {
+		f.Ranks = x.Ranks.Union(reason.Ranks)
+	}
+	w.write(ctx, f)
+}
+
+// fileOf makes a hang file.
+func (w *watch) fileOf(x *sentinel.Sight, reason hangfile.Reason) *hangfile.File {
+	host := servers.HostName()
+	cwd, _ := os.Getwd()
+	f := hangfile.New(x.At, startup.Build(), reason, hangfile.Job{Command: w.commandLine(), ID: w.jobID(), Host: host, Cwd: cwd}, x.Ranks)
+	f.Stacks, f.Hosts, f.States = x.Stacks, x.Hosts, x.States
+	f.Judge()
+	var system unix.Utsname
+	if unix.Uname(&system) == nil {
+		f.Versions = append(f.Versions, hangfile.Version{Of: "kernel of " + host, Text: unix.ByteSliceToString(system.Sysname[:]) + " " + unix.ByteSliceToString(system.Release[:])})
+	}
+	f.Output = w.out.output()
+	return f
+}
+
+// commandLine returns the words of the starter's line, or of the process that the user has named.
+func (w *watch) commandLine() []string {
+	if w.o.target == "" {
+		return w.o.line
+	}
+	line, err := os.ReadFile("/proc/" + w.o.target + "/cmdline")
+	if err != nil || len(line) == 0 {
+		return nil
+	}
+	return strings.Split(strings.TrimSuffix(string(line), "\x00"), "\x00")
+}
+
+// jobVariables are the variables in which resource managers name their job.
+var jobVariables = []string{"SLURM_JOB_ID", "PBS_JOBID", "FLUX_JOB_ID", "LSB_JOBID", "JOB_ID", "COBALT_JOBID"}
+
+// jobID returns the name of the job at its resource manager; "": it has none.
+func (w *watch) jobID() string {
+	if _, id, named := strings.Cut(w.o.target, ":"); named && !strings.HasPrefix(w.o.target, "pids:") && !strings.HasPrefix(w.o.target, "match:") {
+		return id
+	}
+	for _, name := range jobVariables {
+		if id := w.o.lookup(name); id != "" && w.o.target == "" {
+			return id
+		}
+	}
+	return ""
+}
+
+// path returns the path of the file.
+func (w *watch) path(at time.Time) string {
+	if w.o.file != "" {
+		return w.o.file
+	}
+	name := cmp.Or(w.jobID(), w.o.target, strconv.Itoa(os.Getpid()))
+	clean := func(r rune) rune {
+		if r == '.' || r == '_' || r == '-' || r >= '0' && r <= '9' || r >= 'a' && r <= 'z' || r >= 'A' && r <= 'Z' {
+			return r
+		}
+		return '_'
+	}
+	name = strings.Map(clean, name)
+	return "sdm-hang-" + name[:min(len(name), 64)] + "-" + at.Format("20060102-150405")
+}
+
+// write writes the hang file and its report, says so, and executes --exec.
+func (w *watch) write(ctx context.Context, f *hangfile.File) {
+	path, err := hangfile.Save(w.path(f.When), f.Write)
+	said := fmt.Sprintf("watch: %s: %s", f.Reason.Kind, f.Reason.Text)
+	for _, x := range f.Verdict {
+		certain := "so far: "
+		if x.Certain {
+			certain = "certain: "
+		}
+		said += "\n" + certain + x.Text
+	}
+	if err == nil {
+		said += "\nwritten: " + path
+	} else {
+		said += "\nnot written: " + err.Error()
+	}
+	w.remark(said)
+	w.execute(ctx, f, path)
+}
+
+// execute executes the command of --exec.
+func (w *watch) execute(ctx context.Context, f *hangfile.File, path string) {
+	if w.o.exec == "" {
+		return
+	}
+	ctx, cancel := context.WithTimeout(ctx, execWait)
+	defer cancel()
+	cmd := exec.CommandContext(ctx, "/bin/sh", "-c", w.o.exec)
+	cmd.Env = append(os.Environ(), "SDM_HANG_FILE="+path, "SDM_HANG_REASON="+string(f.Reason.Kind),
+		"SDM_HANG_RANKS="+f.Reason.Ranks.String(), "SDM_HANG_TEXT="+f.Reason.Text)
+	cmd.Stdout, cmd.Stderr = w.stdout, w.stderr
+	cmd.SysProcAttr = &syscall.SysProcAttr{Setpgid: true}
+	cmd.Cancel = func() error { return syscall.Kill(-cmd.Process.Pid, syscall.SIGKILL) }
+	cmd.WaitDelay = time.Second
+	if err := cmd.Run(); err != nil {
+		if ctx.Err() != nil {
+			err = fmt.Errorf("it has not ended in %v", execWait)
+		}
+		w.remark(fmt.Sprintf("watch: --exec %s: %v", w.o.exec, err))
+	}
+}
+
+// showStacks writes the stacks to standard error.
+func (w *watch) showStacks(x *sentinel.Sight) {
+	groups := make([]protocol.Group, len(x.Stacks))
+	for i, e := range x.Stacks {
+		groups[i] = e.Group
+	}
+	out, _ := (&text.Writer{All: x.Ranks, Terminal: isTerminal(w.stderr)}).Answers(text.Asked{Command: "stacks", Ranks: x.Ranks}, groups)
+	io.WriteString(w.stderr, out)
+}
+
+// also has gdb execute the commands of --also, in a process of its own: whatever happens to it, the watching goes on.
+func (w *watch) also(ctx context.Context) (values []hangfile.Value) {
+	if len(w.o.also) == 0 {
+		return nil
+	}
+	ctx, cancel := context.WithTimeout(ctx, alsoWait)
+	defer cancel()
+	for _, line := range w.o.also {
+		c, _, _ := command.Parse(line) // see checkOwn
+		values = append(values, hangfile.Value{Line: line, Command: c.Name, Args: c.Args})
+	}
+	args := []string{"attach", "-b", "--format", "ndjson", "--whole-sets", "--no-rc", "--timeout", (alsoWait - 5*time.Second).String()}
+	args = append(args, w.o.shared()...)
+	for _, line := range w.o.also {
+		args = append(args, "-e", line)
+	}
+	cmd := exec.CommandContext(ctx, "/proc/self/exe", append(args, w.target)...)
+	cmd.Cancel = func() error { return cmd.Process.Signal(syscall.SIGTERM) }
+	cmd.WaitDelay = 5 * time.Second
+	var out, trouble bytes.Buffer
+	cmd.Stdout, cmd.Stderr = &limited{to: &out, left: mostAlso}, &limited{to: &trouble, left: 4 << 10}
+	err := cmd.Run()
+	readValues(values, &out)
+	said := strings.TrimSpace(trouble.String())
+	if said == "" && err != nil {
+		said = err.Error()
+	}
+	note := session.NewEvent(protocol.Group{Kind: protocol.KindNote, Body: canonical.JSON(protocol.Note{Text: cmp.Or(said, "no answer")})})
+	for i := range values {
+		if len(values[i].Answers) == 0 {
+			values[i].Answers = []session.Event{note}
+		}
+	}
+	return values
+}
+
+// shared returns the flags of the command line that sdm attach has as well.
+func (o *watchOptions) shared() (args []string) {
+	attach := newOptions(nil)
+	known := attach.attachFlags()
+	o.flags.Visit(func(f *pflag.Flag) {
+		switch list, is := f.Value.(pflag.SliceValue); {
+		case known.Lookup(f.Name) == nil:
+		case is:
+			for _, v := range list.GetSlice() {
+				args = append(args, "--"+f.Name+"="+v)
+			}
+		default:
+			args = append(args, "--"+f.Name+"="+f.Value.String())
+		}
+	})
+	return args
+}
+
+// readValues reads the events of a session and gives each command its answers. The commands are executed in order, and
+// each ends with done.
+func readValues(values []hangfile.Value, out io.Reader) {
+	lines := bufio.NewScanner(out)
+	lines.Buffer(nil, mostAlso)
+	for i := 0; lines.Scan() && i < len(values); {
+		var e session.Event
+		if json.Unmarshal(lines.Bytes(), &e) != nil || e.ID == 0 || e.Command != values[i].Command {
+			continue
+		}
+		if e.Done != nil {
+			i++
+			continue
+		}
+		e.ID = 0
+		values[i].Answers = append(values[i].Answers, e)
+	}
+}
+
+// limited passes on at most a number of bytes, and drops the rest.
+type limited struct {
+	to   io.Writer
+	left int
+}
+
+func (l *limited) Write(b []byte) (int, error) {
+	n := min(len(b), l.left)
+	l.left -= n
+	_, err := l.to.Write(b[:n])
+	return len(b), err
+}

@@ -1,0 +1,168 @@
+// Why a job has ended before its time.
+
+package sentinel
+
+import (
+	"fmt"
+	"regexp"
+	"slices"
+	"strconv"
+	"syscall"
+
+	"sdm/master/hangfile"
+	"sdm/protocol"
+	"sdm/protocol/rank"
+)
+
+// End is what is known about the end of a job besides the ends of its ranks.
+type End struct {
+	// Status is the exit status of the starter, as a shell gives it: 128 and the number of the signal; -1: not known.
+	Status int
+	// Asked: the user or the batch system has sent the job a signal.
+	Asked bool
+	// Tail is the end of the job's output.
+	Tail string
+}
+
+// crashes are the signals by which a program ends because of an error.
+var crashes = map[string]syscall.Signal{
+	"SIGSEGV": syscall.SIGSEGV, "SIGBUS": syscall.SIGBUS, "SIGFPE": syscall.SIGFPE, "SIGILL": syscall.SIGILL, "SIGABRT": syscall.SIGABRT,
+	"SIGTRAP": syscall.SIGTRAP, "SIGSYS": syscall.SIGSYS, "SIGXCPU": syscall.SIGXCPU, "SIGXFSZ": syscall.SIGXFSZ,
+}
+
+// Messages of Open MPI (ompi/errhandler, help-mpi-api.txt: mpi-abort) and MPICH (src/mpi/init, MPI_Abort) by a rank
+// that calls MPI_Abort.
+var (
+	abortOpenMPI = regexp.MustCompile(`MPI_ABORT was invoked on rank (\d+)`)
+	abortMPICH   = regexp.MustCompile(`application called MPI_Abort\([^)\n]*\) - process (\d+)`)
+)
+
+// CauseOf returns why a job has ended before its time. ok is false if it has ended by itself, whatever its exit status is,
+// or because it was told to.
+func CauseOf(ends []Ending, all rank.Set, e End) (reason hangfile.Reason, ok bool) {
+	if e.Status == 0 || e.Asked {
+		return hangfile.Reason{}, false
+	}
+	for _, judge := range []func([]Ending, rank.Set, End) (hangfile.Reason, bool){crashed, aborted, killed, failed, byStatus} {
+		if reason, ok := judge(ends, all, e); ok {
+			return reason, true
+		}
+	}
+	return hangfile.Reason{}, false
+}
+
+// crashed looks for ranks that were ended by a signal because of an error.
+func crashed(ends []Ending, _ rank.Set, _ End) (hangfile.Reason, bool) {
+	var ranks rank.Set
+	var first *protocol.Exit
+	for i := range ends {
+		if x := &ends[i].Exit; crashes[x.Signal] != 0 {
+			ranks = ranks.Union(ends[i].Ranks)
+			if first == nil {
+				first = x
+			}
+		}
+	}
+	if first == nil {
+		return hangfile.Reason{}, false
+	}
+	return hangfile.Reason{Kind: hangfile.Crash, Ranks: ranks, Text: were(ranks) + " ended by " + signalText(first)}, true
+}
+
+func signalText(x *protocol.Exit) string {
+	if x.Meaning == "" {
+		return x.Signal
+	}
+	return x.Signal + " (" + x.Meaning + ")"
+}
+
+// aborted looks for the message of MPI_Abort.
+func aborted(ends []Ending, all rank.Set, e End) (hangfile.Reason, bool) {
+	var ranks rank.Set
+	for _, message := range []*regexp.Regexp{abortOpenMPI, abortMPICH} {
+		for _, m := range message.FindAllStringSubmatch(e.Tail, -1) {
+			if r, err := strconv.Atoi(m[1]); err == nil && r <= int(rank.MaxID) {
+				ranks = ranks.Union(rank.Range(rank.ID(r), rank.ID(r)))
+			}
+		}
+	}
+	if !all.IsEmpty() { // else no rank was watched
+		ranks = ranks.Intersect(all)
+	}
+	if ranks.IsEmpty() {
+		return hangfile.Reason{}, false
+	}
+	text := fmt.Sprintf("%s called MPI_Abort", have(ranks))
+	if e.Status > 0 {
+		text += ", and the starter's exit status is " + strconv.Itoa(e.Status)
+	}
+	return hangfile.Reason{Kind: hangfile.Abort, Ranks: ranks, Text: text}, true
+}
+
+// killed looks for ranks that were killed while the others ran. Starters end ranks by SIGTERM and SIGKILL, so only the
+// first end counts.
+func killed(ends []Ending, _ rank.Set, _ End) (hangfile.Reason, bool) {
+	if len(ends) == 0 {
+		return hangfile.Reason{}, false
+	}
+	first := ends[0]
+	if first.Exit.Signal != "SIGKILL" {
+		return hangfile.Reason{}, false
+	}
+	text := were(first.Ranks) + " ended by SIGKILL, which the kernel sends when memory is short"
+	return hangfile.Reason{Kind: hangfile.Crash, Ranks: first.Ranks, Text: text}, true
+}
+
+// failed looks for ranks that have ended with an exit code, whereupon the others were ended by signals.
+func failed(ends []Ending, _ rank.Set, _ End) (hangfile.Reason, bool) {
+	var ranks, signalled rank.Set
+	code := 0
+	for _, x := range ends {
+		switch {
+		case x.Exit.Signal != "":
+			signalled = signalled.Union(x.Ranks)
+		case x.Exit.Code != 0 && !x.Exit.Unknown && signalled.IsEmpty():
+			ranks, code = ranks.Union(x.Ranks), x.Exit.Code
+		}
+	}
+	if ranks.IsEmpty() || signalled.IsEmpty() {
+		return hangfile.Reason{}, false
+	}
+	text := fmt.Sprintf("%s ended with exit code %d, by MPI_Abort or otherwise, and the starter has ended the others", have(ranks), code)
+	return hangfile.Reason{Kind: hangfile.Abort, Ranks: ranks, Text: text}, true
+}
+
+// byStatus looks at the status of the starter if nobody knows how the ranks have ended.
+func byStatus(ends []Ending, all rank.Set, e End) (hangfile.Reason, bool) {
+	signal := ""
+	for name, number := range crashes {
+		if e.Status == 128+int(number) {
+			signal = name
+		}
+	}
+	if e.Status == 128+int(syscall.SIGKILL) {
+		signal = "SIGKILL"
+	}
+	if signal == "" || slices.ContainsFunc(ends, func(x Ending) bool { return !x.Exit.Unknown }) {
+		return hangfile.Reason{}, false
+	}
+	r := hangfile.Reason{Kind: hangfile.Crash, Text: fmt.Sprintf("the starter's exit status %d tells of %s", e.Status, signal)}
+	if len(ends) > 0 && !ends[0].Ranks.Equal(all) {
+		r.Ranks = ends[0].Ranks
+		r.Text += fmt.Sprintf("; %s ended first", have(r.Ranks))
+	}
+	return r, true
+}
+
+// were returns a set as the subject of a sentence in the passive voice: "rank 2 was".
+func were(ranks rank.Set) string { return subject(ranks, "was", "were") }
+
+// have returns a set as the subject of a sentence: "rank 2 has".
+func have(ranks rank.Set) string { return subject(ranks, "has", "have") }
+
+func subject(ranks rank.Set, one, several string) string {
+	if ranks.Len() == 1 {
+		return "rank " + ranks.String() + " " + one
+	}
+	return "ranks " + ranks.String() + " " + several
+}

@@ -1,0 +1,333 @@
+// Package sentinel is the front end that watches a job without a user: it takes samples of the ranks, and says when
+// they make no progress and how they have ended.
+package sentinel
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"log/slog"
+	"time"
+
+	"sdm/master/hangfile"
+	"sdm/master/progress"
+	"sdm/master/session"
+	"sdm/protocol"
+	"sdm/protocol/rank"
+)
+
+// Config configures Run.
+type Config struct {
+	Session session.Session
+	Ranks   rank.Set      // all ranks of the job
+	First   *session.Call // brings the ranks under control; nil: they are
+	Started func()        // is called when First is complete; nil: it need not be
+	Judge   progress.Config
+	// Variable is the name of a variable of the program, whose change is progress; "": none.
+	Variable string
+	// Wait limits the answers of a sample.
+	Wait time.Duration
+	// Output returns the number of bytes that the job has written so far; nil: not known.
+	Output func() int64
+	// Stalled is called when the job has stalled, once until there is progress again. Meanwhile no samples are taken.
+	Stalled func(context.Context, *Sight)
+	// Remark shows a message to the user.
+	Remark func(string)
+	Log    *slog.Logger
+}
+
+// Sight is what the ranks did at a time.
+type Sight struct {
+	At     time.Time
+	Stacks []session.Event // answers to stacks
+	Hosts  []session.Event // answers to info hosts
+	States []hangfile.State
+	Ranks  rank.Set // of the job
+	// Without is how long no progress was seen, and Last what was seen before.
+	Without time.Duration
+	Last    progress.Change
+}
+
+// Ending is an end of ranks.
+type Ending struct {
+	At    time.Time
+	Ranks rank.Set
+	Exit  protocol.Exit
+}
+
+// Result is what is known at the end.
+type Result struct {
+	Sight   *Sight // the last; nil: there was none
+	Ends    []Ending
+	States  *session.States
+	Stalled bool // there was no progress any more
+	Alive   rank.Set
+}
+
+// ErrNoRank is the error if no rank can be watched.
+var ErrNoRank = errors.New("no rank can be watched")
+
+// sampleLimit is the number of different values of the column of changes.
+const sampleLimit = 64
+
+// Evidence of a stall: as many samples, and the time between them.
+const (
+	evidence      = 4
+	evidenceEvery = 150 * time.Millisecond
+)
+
+// sentinel is one run.
+type sentinel struct {
+	cfg    Config
+	began  time.Time
+	judge  *progress.Judge
+	states *session.States
+	result Result
+	hosts  []session.Event
+	output int64
+	ended  []progress.Change // since the last sample
+	over   bool              // the session has ended
+	told   bool              // the user was told that there is no such variable
+	// broken: ranks have ended after a stall, and the others have not gone on for a whole sample since then. Ranks
+	// that are being ended seem to make progress.
+	broken bool
+}
+
+// Run watches until all ranks have ended, the session is over, or ctx ends. The error says why no rank could be
+// watched, or is the cause of ctx.
+func Run(ctx context.Context, cfg Config) (*Result, error) {
+	s := &sentinel{cfg: cfg, began: time.Now(), states: session.NewStates(cfg.Ranks)}
+	s.result.States = s.states
+	if err := s.begin(ctx); err != nil {
+		return &s.result, err
+	}
+	s.judge = progress.New(cfg.Judge, s.now())
+	s.wrote()
+	for !s.isOver() {
+		if err := s.pause(ctx); err != nil {
+			return s.finish(), err
+		}
+		if s.isOver() {
+			break
+		}
+		if err := s.sample(ctx); err != nil {
+			return s.finish(), err
+		}
+	}
+	return s.finish(), nil
+}
+
+func (s *sentinel) now() time.Duration { return time.Since(s.began) }
+
+// alive returns the ranks that have not ended.
+func (s *sentinel) alive() rank.Set { return s.cfg.Ranks.Minus(s.states.Ended()) }
+
+// isOver reports whether there is nothing to watch any more.
+func (s *sentinel) isOver() bool { return s.over || s.alive().IsEmpty() }
+
+func (s *sentinel) finish() *Result {
+	if s.result.Sight != nil {
+		s.result.Sight.States = hangfile.StatesOf(s.states)
+	}
+	s.result.Stalled = s.broken || s.judge.State() == progress.Stalled
+	s.result.Alive = s.alive()
+	return &s.result
+}
+
+// begin brings the ranks under control.
+func (s *sentinel) begin(ctx context.Context) error {
+	if s.cfg.First != nil {
+		answers, err := s.ask(ctx, *s.cfg.First)
+		if err != nil {
+			return err
+		}
+		if s.alive().IsEmpty() || s.alive().Equal(s.states.In(session.Unstarted)) {
+			return fmt.Errorf("%w: %s", ErrNoRank, firstFault(answers))
+		}
+	}
+	if s.cfg.Started != nil {
+		s.cfg.Started()
+	}
+	var err error
+	s.hosts, err = s.ask(ctx, session.Call{Command: "info hosts", Wait: s.cfg.Wait})
+	return err
+}
+
+// firstFault returns the text of the first fault among answers.
+func firstFault(answers []session.Event) string {
+	for _, e := range answers {
+		var f protocol.Fault
+		if e.Group.Kind == protocol.KindFault && json.Unmarshal(e.Group.Body, &f) == nil {
+			return f.Message
+		}
+	}
+	return "none has answered"
+}
+
+// pause waits for the next sample.
+func (s *sentinel) pause(ctx context.Context) error {
+	t := time.NewTimer(s.judge.Next() - s.now())
+	defer t.Stop()
+	for !s.isOver() {
+		select {
+		case <-ctx.Done():
+			return context.Cause(ctx)
+		case <-t.C:
+			return nil
+		case e, more := <-s.cfg.Session.Events():
+			s.event(e, more)
+		}
+	}
+	return nil
+}
+
+// ask makes a call and returns its answers. A refused call is an error.
+func (s *sentinel) ask(ctx context.Context, c session.Call) (answers []session.Event, err error) {
+	id, err := s.cfg.Session.Do(ctx, c)
+	if err != nil {
+		return nil, err
+	}
+	for {
+		select {
+		case <-ctx.Done():
+			return answers, context.Cause(ctx)
+		case e, more := <-s.cfg.Session.Events():
+			switch {
+			case !more:
+				s.event(e, more)
+				return answers, nil
+			case e.ID != id || e.Late:
+				s.event(e, more)
+			case e.Done != nil:
+				return answers, nil
+			default:
+				answers = append(answers, e)
+			}
+		}
+	}
+}
+
+// event handles an event that answers no call of this front end.
+func (s *sentinel) event(e session.Event, more bool) {
+	if !more {
+		s.over = true
+		return
+	}
+	s.states.Feed(e)
+	if e.IsAnswer() || e.Group.Kind != protocol.KindExited && e.Group.Kind != protocol.KindSignalled {
+		return
+	}
+	end := Ending{At: time.Now(), Ranks: e.Group.Ranks}
+	if json.Unmarshal(e.Group.Body, &end.Exit) != nil {
+		end.Exit = protocol.Exit{Unknown: true}
+	}
+	if len(s.result.Ends) < mostEnds {
+		s.result.Ends = append(s.result.Ends, end)
+	}
+	s.ended = append(s.ended, progress.Change{Kind: progress.End, Ranks: end.Ranks})
+	s.broken = s.broken || s.judge != nil && s.judge.State() == progress.Stalled
+}
+
+// mostEnds bounds the ends that are kept: the first ones tell why a job has failed.
+const mostEnds = 4096
+
+// text returns a set as the argument of a call.
+func (s *sentinel) text(ranks rank.Set) string {
+	if ranks.Equal(s.cfg.Ranks) {
+		return ""
+	}
+	return ranks.String()
+}
+
+// sample takes a sample, and says when the job has stalled.
+func (s *sentinel) sample(ctx context.Context) error {
+	began := s.now()
+	args := protocol.Args{Progress: true, Expr: s.cfg.Variable, Limit: sampleLimit}
+	answers, err := s.ask(ctx, session.Call{Command: "stacks", Ranks: s.text(s.alive()), Wait: s.cfg.Wait, Args: args})
+	var refused *protocol.Fault
+	if err != nil && !errors.As(err, &refused) {
+		return err
+	}
+	before, ends := s.judge.State(), len(s.ended)
+	now := s.now()
+	x := s.compared(answers)
+	x.Took = now - began
+	state := s.judge.Add(now, x)
+	s.cfg.Log.Debug("a sample was taken", "state", state, "changes", x.Changes, "took", x.Took)
+	if !x.Answered.IsEmpty() {
+		s.result.Sight = s.sight(answers)
+	}
+	s.broken = s.broken && (ends > 0 || state != progress.Moving)
+	s.tellVariable()
+	if state == progress.Stalled && before != progress.Stalled {
+		return s.stalled(ctx)
+	}
+	return nil
+}
+
+// compared returns what answers say about changes.
+func (s *sentinel) compared(answers []session.Event) (x progress.Sample) {
+	x.Changes, s.ended = s.ended, nil
+	for _, e := range answers {
+		if e.Group.Kind != protocol.KindResult {
+			continue
+		}
+		x.Answered = x.Answered.Union(e.Group.Ranks)
+		for _, c := range e.Group.Columns {
+			if c.Name != protocol.Progress {
+				continue
+			}
+			for _, v := range c.Values() {
+				x.Changes = append(x.Changes, progress.Change{Kind: v.Value, Ranks: v.Ranks})
+			}
+		}
+	}
+	if s.wrote() {
+		x.Changes = append(x.Changes, progress.Change{Kind: progress.Output})
+	}
+	return x
+}
+
+// wrote reports whether the job has written output since the last call.
+func (s *sentinel) wrote() bool {
+	if s.cfg.Output == nil {
+		return false
+	}
+	before := s.output
+	s.output = s.cfg.Output()
+	return s.output != before
+}
+
+// tellVariable tells the user, once, that no rank has the variable.
+func (s *sentinel) tellVariable() {
+	if s.cfg.Variable != "" && !s.told && s.judge.Compared() && !s.judge.Valued() {
+		s.told = true
+		s.cfg.Remark(fmt.Sprintf("no rank has a global or static variable %s yet: until one has, progress is judged without it", s.cfg.Variable))
+	}
+}
+
+// sight returns what was seen now.
+func (s *sentinel) sight(answers []session.Event) *Sight {
+	since, last := s.judge.Since()
+	return &Sight{
+		At: time.Now(), Stacks: hangfile.Answers(answers), Hosts: hangfile.Answers(s.hosts), States: hangfile.StatesOf(s.states),
+		Ranks: s.cfg.Ranks, Without: s.now() - since, Last: last,
+	}
+}
+
+// stalled collects evidence of a stall and says it. Ranks that have ended are asked as well: others may wait for them.
+func (s *sentinel) stalled(ctx context.Context) error {
+	args := protocol.Args{Samples: evidence, Every: evidenceEvery.String()}
+	answers, err := s.ask(ctx, session.Call{Command: "stacks", Wait: s.cfg.Wait, Args: args})
+	var refused *protocol.Fault
+	if err != nil && !errors.As(err, &refused) {
+		return err
+	}
+	if len(answers) > 0 {
+		s.result.Sight = s.sight(answers)
+	}
+	s.cfg.Stalled(ctx, s.result.Sight)
+	s.wrote() // what was written because of the stall is no progress
+	return nil
+}

@@ -1,0 +1,192 @@
+// Package progress judges from samples whether a job makes progress. It is pure: time is an argument.
+package progress
+
+import (
+	"slices"
+	"strings"
+	"time"
+
+	"sdm/protocol"
+	"sdm/protocol/rank"
+)
+
+// Config says how a job is judged.
+type Config struct {
+	// Stall is the time without progress after which a job has stalled.
+	Stall time.Duration
+	// Interval is the time between samples; 0: a quarter of Stall, at most LongestInterval.
+	Interval time.Duration
+	// Value: the user has named a variable. Only its value counts, if some rank has the variable.
+	Value bool
+}
+
+const (
+	// LongestInterval is the greatest default of Config.Interval.
+	LongestInterval = 30 * time.Second
+	// ShortestInterval is the least time between samples.
+	ShortestInterval = 100 * time.Millisecond
+	// confirmations is the number of samples in quick succession, after the time of a stall, that must not have
+	// seen any progress. Between the regular samples a rank may have come back to where it was.
+	confirmations = 3
+	// confirmWithin is the part of Config.Interval between these samples.
+	confirmWithin = 8
+	// longestConfirm bounds the time between them.
+	longestConfirm = time.Second
+	// share is the number of times by which the pause before a sample is longer than the sample before took.
+	share = 20
+)
+
+// interval returns the time between samples.
+func (c *Config) interval() time.Duration {
+	if c.Interval > 0 {
+		return max(c.Interval, ShortestInterval)
+	}
+	return max(min(c.Stall/4, LongestInterval), ShortestInterval)
+}
+
+// Change is something that has changed in some ranks since the sample before, or in the job.
+type Change struct {
+	Kind  string   // a word of the column protocol.Progress, Output or End
+	Ranks rank.Set // empty: it is not known of which ranks
+}
+
+// String returns the change in words: "stack of 0-3".
+func (c Change) String() string {
+	if c.Ranks.IsEmpty() {
+		return c.Kind
+	}
+	return c.Kind + " of " + c.Ranks.String()
+}
+
+// Kinds of changes besides those of protocol.Progress.
+const (
+	Output = "output" // the job has written output
+	End    = "end"    // ranks have ended
+)
+
+// Sample is what has been seen at one time.
+type Sample struct {
+	Answered rank.Set // the ranks that have answered
+	Changes  []Change
+	Took     time.Duration // until the last answer
+}
+
+// State is what is known about a job.
+type State uint8
+
+const (
+	// Moving: the last sample has seen progress, or nothing can be compared yet.
+	Moving State = iota
+	// Still: samples have seen no progress, for less than the time of a stall.
+	Still
+	// Doubtful: they have seen none for that time, and further samples in quick succession are to confirm it.
+	Doubtful
+	// Stalled: they have.
+	Stalled
+)
+
+// String returns the state in one word.
+func (s State) String() string { return [...]string{"moving", "still", "doubtful", "stalled"}[s] }
+
+// Judge judges one job. It is for one goroutine.
+type Judge struct {
+	cfg       Config
+	state     State
+	progress  time.Duration // time of the last sample that has seen progress
+	change    Change        // what it has seen
+	next      time.Duration
+	confirmed int // samples of the doubtful state
+	valued    bool
+	compared  bool // a sample has been compared with another one
+}
+
+// New returns the judge of a job that is watched from now on. The first sample is due at once.
+func New(cfg Config, now time.Duration) *Judge {
+	return &Judge{cfg: cfg, progress: now, next: now}
+}
+
+// Next returns when the next sample is due.
+func (j *Judge) Next() time.Duration { return j.next }
+
+// Valued reports whether some rank has had the variable of the user.
+func (j *Judge) Valued() bool { return j.valued }
+
+// Compared reports whether samples have been compared.
+func (j *Judge) Compared() bool { return j.compared }
+
+// Since returns when progress was seen last, and what it was. Kind is "" if none was seen yet.
+func (j *Judge) Since() (time.Duration, Change) { return j.progress, j.change }
+
+// State returns the state after the last sample.
+func (j *Judge) State() State { return j.state }
+
+// Add enters a sample and returns the state. Stalled is returned for each sample until there is progress.
+func (j *Judge) Add(now time.Duration, s Sample) State {
+	interval := j.cfg.interval()
+	if late := now - s.Took - j.next; late > 2*interval { // this process was stopped, and perhaps the job as well
+		j.progress = min(j.progress+late, now)
+	}
+	pause := max(interval, share*s.Took)
+	change, some := j.counts(s)
+	switch {
+	case s.Answered.IsEmpty() && !some: // nothing is known about the job
+	case some:
+		j.state, j.progress, j.change, j.confirmed = Moving, now, change, 0
+	case !j.compared: // there is nothing to compare with
+		j.progress = now
+	case j.state == Stalled:
+	case now-j.progress < j.cfg.Stall:
+		j.state, j.confirmed = Still, 0
+	case j.confirmed < confirmations:
+		j.state = Doubtful
+		j.confirmed++
+		pause = max(min(interval/confirmWithin, longestConfirm), share*s.Took/2)
+	default:
+		j.state = Stalled
+	}
+	if !s.Answered.IsEmpty() {
+		j.compared = true
+	}
+	j.next = now + pause
+	return j.state
+}
+
+// counts returns the first change that is progress.
+func (j *Judge) counts(s Sample) (Change, bool) {
+	for _, c := range s.Changes {
+		if j.cfg.Value && has(c.Kind, protocol.ProgressValue, protocol.ProgressFirst) && !has(c.Kind, protocol.ProgressNoValue) {
+			j.valued = true
+		}
+	}
+	only := j.cfg.Value && j.valued
+	for _, c := range s.Changes {
+		var kinds []string
+		for word := range strings.SplitSeq(c.Kind, ",") {
+			switch word {
+			case protocol.ProgressNone, protocol.ProgressNoValue, protocol.ProgressFirst, "":
+				continue
+			case End: // ranks of a job that has stalled are ended by somebody
+				if j.state == Stalled {
+					continue
+				}
+			}
+			if !only || word == protocol.ProgressValue || word == End {
+				kinds = append(kinds, word)
+			}
+		}
+		if len(kinds) > 0 {
+			return Change{strings.Join(kinds, ","), c.Ranks}, true
+		}
+	}
+	return Change{}, false
+}
+
+// has reports whether a list of words with commas has one of some words.
+func has(list string, words ...string) bool {
+	for word := range strings.SplitSeq(list, ",") {
+		if slices.Contains(words, word) {
+			return true
+		}
+	}
+	return false
+}
