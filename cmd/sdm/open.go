@@ -6,6 +6,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"io"
 
 	"github.com/spf13/pflag"
 
@@ -14,6 +15,7 @@ import (
 	"sdm/master/frontend/rpc"
 	"sdm/master/hangfile"
 	"sdm/master/hangfile/offline"
+	"sdm/master/hangfile/report"
 	"sdm/master/session"
 )
 
@@ -26,6 +28,7 @@ focus, group, expand, and what was asked of the ranks when the file was written 
 
   sdm open FILE -e waits -e 'stacks function'
   sdm open FILE -e 'waits --json' | jq .verdict
+  sdm open FILE --html report.html
 
 Exit status: 0, or that of quit N; 1 a command is not in the file or makes no sense, or standard output
 cannot be written; 2 wrong usage, or FILE is no hang file; 130 interrupted.
@@ -37,6 +40,7 @@ type openOptions struct {
 	options
 	connect   string // address of the front end; "": the console
 	plaintext bool
+	html      string // file for the report; "": none is written
 }
 
 // flags returns the flags of sdm open.
@@ -44,6 +48,9 @@ func (o *openOptions) flags() *flagSet {
 	f := newFlags("open", "fold", "wait")
 	f.SetInterspersed(true)
 	o.ranks.stdin = "none"
+	f.add("Report", func(f *pflag.FlagSet) {
+		f.StringVar(&o.html, "html", "", "write the report, one HTML page, to a new `file`, and end; - is standard output")
+	})
 	f.add("Commands and answers", o.console.declare)
 	f.add("Front ends and log", func(f *pflag.FlagSet) {
 		f.StringVar(&o.connect, "connect", "", "no console: dial the front end at `HOST:PORT`, unix:PATH or stdio, as sdm-master does")
@@ -73,6 +80,9 @@ func (a *app) open(args []string) console.Status {
 	if err != nil {
 		return a.fail(console.StatusUsage, err)
 	}
+	if o.html != "" {
+		return a.writeReport(file, o.html)
+	}
 	return a.within(&o.options, func(l *lifetime, p *plan) console.Status {
 		if o.connect != "" {
 			return a.serveFile(l.ctx, o, p, file)
@@ -92,6 +102,8 @@ func (o *openOptions) validateOpen() error {
 		return errors.New("--timeout cannot be negative (0 is no limit)")
 	case o.connect != "" && (o.console.batch || len(o.console.scripts) > 0):
 		return errors.New("with --connect the front end gives the commands, -b, -x and -e have no place")
+	case o.html != "" && (o.connect != "" || o.console.batch || len(o.console.scripts) > 0):
+		return errors.New("--html writes the report and ends, so --connect, -b, -x and -e have no place")
 	case o.console.batch && len(o.console.scripts) == 0:
 		return errors.New("-b carries out commands and ends, but there are none (give -x FILE or -e COMMAND)")
 	}
@@ -101,6 +113,23 @@ func (o *openOptions) validateOpen() error {
 		}
 	}
 	return nil
+}
+
+// writeReport writes the report of a file.
+func (a *app) writeReport(file *hangfile.File, path string) console.Status {
+	write := func(w io.Writer) error { return report.Write(w, file) }
+	if path == "-" {
+		if err := write(a.out); err != nil {
+			return a.fail(console.StatusRankFailed, err)
+		}
+		return console.StatusGood
+	}
+	name, err := hangfile.Save(path, write)
+	if err != nil {
+		return a.fail(console.StatusRankFailed, err)
+	}
+	fmt.Fprintf(a.out, "report written to %s\n", name)
+	return console.StatusGood
 }
 
 // showFile runs the console over a file.

@@ -169,9 +169,13 @@ func New(when time.Time, sdm string, reason Reason, job Job, ranks rank.Set) *Fi
 	return &File{Format: FormatName, Version: FormatVersion, When: when, Sdm: sdm, Reason: reason, Job: job, Ranks: ranks}
 }
 
-// StatesOf returns the states of all ranks of a table.
+// StatesOf returns the states of all ranks of a table. Ranks that were attached to without a debugger, to read their stacks,
+// are watched: they ran on.
 func StatesOf(s *session.States) (states []State) {
 	for _, g := range s.Groups(s.All()) {
+		if g.Status.State == session.Stopped && g.Status.Reason == "attached" && g.Status.Func == "" {
+			g.Status = session.Status{State: session.Watched}
+		}
 		states = append(states, State{g.Ranks, g.Status})
 	}
 	return states

@@ -1,0 +1,326 @@
+// The drawing of who waits for whom.
+
+package report
+
+import (
+	"cmp"
+	"fmt"
+	"slices"
+	"strconv"
+	"strings"
+	"unicode/utf8"
+
+	"sdm/master/frontend/console/text"
+	"sdm/master/hangfile"
+	"sdm/protocol/rank"
+)
+
+// drawing is a picture in pixels: boxes are what ranks do, arrows lead to those for which they wait. Boxes are in columns: an
+// arrow leads to the right, or within a column if ranks wait for one another.
+type drawing struct {
+	Width, Height int
+	Boxes         []box
+	Arrows        []arrow
+	Grouped       bool // boxes stand for several similar rows
+	More          int  // rows that are not drawn
+}
+
+type box struct {
+	X, Y, W, H int
+	Lines      []line // ranks, then what they do
+	Title      string
+	Class      string // "cycle", "cause" or ""
+}
+
+// line is a line of text in a box, with the position of its base.
+type line struct {
+	X, Y int
+	Text string
+}
+
+type arrow struct {
+	Path   string
+	Label  string
+	X, Y   int    // of the label
+	Anchor string // of the label: "start" or "end"
+	Class  string
+}
+
+// Sizes in pixels, and bounds of a drawing.
+const (
+	boxWidth   = 290
+	lineHeight = 16
+	padding    = 10
+	columnGap  = 110
+	rowGap     = 26
+	margin     = 14
+	lineRunes  = 38
+	mostLines  = 4
+	mostBoxes  = 30
+)
+
+// step is a row, or several similar ones.
+type step struct {
+	hangfile.Row
+	rows  int
+	words []string // of the text: numbers, and what is between them
+	loop  bool     // a deadlock is about its ranks
+}
+
+// stepsOf returns the rows of a file. If there are more than some, similar rows are one step.
+func stepsOf(f *hangfile.File, some int) (steps []step, grouped bool) {
+	for _, r := range f.Calls {
+		steps = append(steps, step{Row: r, rows: 1})
+	}
+	if len(steps) <= some {
+		return steps, false
+	}
+	return similar(steps), true
+}
+
+// draw returns the drawing of a file; nil if no rank waits for another.
+func draw(f *hangfile.File) *drawing {
+	if !slices.ContainsFunc(f.Calls, func(r hangfile.Row) bool { return !r.For.IsEmpty() }) {
+		return nil
+	}
+	d := &drawing{}
+	var steps []step
+	steps, d.Grouped = stepsOf(f, mostBoxes)
+	markLoops(steps, f.Verdict)
+	if len(steps) > mostBoxes {
+		slices.SortStableFunc(steps, func(a, b step) int {
+			if a.loop != b.loop {
+				return map[bool]int{true: -1, false: 1}[a.loop]
+			}
+			return cmp.Compare(b.Ranks.Len(), a.Ranks.Len())
+		})
+		for _, s := range steps[mostBoxes:] {
+			d.More += s.rows
+		}
+		steps = steps[:mostBoxes]
+	}
+	d.layout(steps)
+	return d
+}
+
+// similar joins rows whose texts differ in numbers only; a number that differs is "N".
+func similar(steps []step) (out []step) {
+	at := map[string]int{}
+	for _, s := range steps {
+		var key string
+		s.words, key = split(s.Text)
+		i, known := at[key]
+		if !known {
+			at[key] = len(out)
+			out = append(out, s)
+			continue
+		}
+		o := &out[i]
+		for k, w := range s.words {
+			if o.words[k] != w {
+				o.words[k] = "N"
+			}
+		}
+		o.Text, o.rows = strings.Join(o.words, ""), o.rows+1
+		o.Ranks, o.For = o.Ranks.Union(s.Ranks), o.For.Union(s.For)
+	}
+	return out
+}
+
+// split cuts a text into numbers and what is between them; pattern has "N" for each number.
+func split(s string) (words []string, pattern string) {
+	var b strings.Builder
+	start, number := 0, false
+	isDigit := func(c byte) bool { return '0' <= c && c <= '9' }
+	for i := 0; i <= len(s); i++ {
+		if i < len(s) && i > start && isDigit(s[i]) == number {
+			continue
+		}
+		if i > start {
+			words = append(words, s[start:i])
+			if number {
+				b.WriteByte('N')
+			} else {
+				b.WriteString(s[start:i])
+			}
+		}
+		if i < len(s) {
+			start, number = i, isDigit(s[i])
+		}
+	}
+	return words, b.String()
+}
+
+func markLoops(steps []step, verdict []hangfile.Finding) {
+	for i := range steps {
+		for _, x := range verdict {
+			if x.Kind == "deadlock" && x.Ranks.Intersects(steps[i].Ranks) {
+				steps[i].loop = true
+			}
+		}
+	}
+}
+
+// layout places boxes and arrows.
+func (d *drawing) layout(steps []step) {
+	n := len(steps)
+	common := make([][]rank.Set, n)
+	reach := make([][]bool, n)
+	for i := range steps {
+		common[i], reach[i] = make([]rank.Set, n), make([]bool, n)
+		for k := range steps {
+			common[i][k] = steps[i].For.Intersect(steps[k].Ranks)
+			reach[i][k] = !common[i][k].IsEmpty()
+		}
+	}
+	for m := range n {
+		for i := range n {
+			for k := range n {
+				reach[i][k] = reach[i][k] || reach[i][m] && reach[m][k]
+			}
+		}
+	}
+	levels := levelsOf(common, reach)
+	left := margin // wider if an arrow leads up
+	for i := range n {
+		for k := range i {
+			if !common[i][k].IsEmpty() && levels[i] == levels[k] {
+				left = columnGap
+			}
+		}
+	}
+	deepest := slices.Max(levels)
+	bottom := make([]int, deepest+1) // of each column
+	for i := range steps {
+		column := deepest - levels[i]
+		b := boxOf(steps[i])
+		b.X, b.Y = left+column*(boxWidth+columnGap), margin+bottom[column]
+		for k := range b.Lines {
+			b.Lines[k].X, b.Lines[k].Y = b.X+padding, b.Y+padding+(k+1)*lineHeight-4
+		}
+		bottom[column] += b.H + rowGap
+		switch {
+		case reach[i][i] && steps[i].loop:
+			b.Class = "cycle"
+		case steps[i].For.IsEmpty():
+			b.Class = "cause"
+		}
+		d.Boxes = append(d.Boxes, b)
+	}
+	d.Width = left + margin + (deepest+1)*(boxWidth+columnGap)
+	d.Height = 2*margin + slices.Max(bottom) - rowGap
+	for i := range steps {
+		for k := range steps {
+			if !common[i][k].IsEmpty() {
+				label := ""
+				if i == k || !common[i][k].Equal(steps[k].Ranks) {
+					label = clip(text.Ranks(common[i][k]), 10)
+				}
+				d.Arrows = append(d.Arrows, d.arrow(i, k, levels[i] == levels[k], label, reach[k][i] && steps[i].loop))
+			}
+		}
+	}
+}
+
+// levelsOf returns for each step the longest way to one that waits for none; steps that wait for one another have the same
+// level.
+func levelsOf(common [][]rank.Set, reach [][]bool) []int {
+	n := len(common)
+	levels := make([]int, n)
+	for changed, round := true, 0; changed && round < n; round++ {
+		changed = false
+		for i := range n {
+			for k := range n {
+				level := levels[k]
+				if !reach[k][i] {
+					level++
+				}
+				if reach[i][k] && levels[i] < level {
+					levels[i], changed = level, true
+				}
+			}
+		}
+	}
+	return levels
+}
+
+func boxOf(s step) box {
+	count := ""
+	if s.Ranks.Len() > 1 {
+		count += " (" + strconv.Itoa(s.Ranks.Len()) + ")"
+	}
+	if s.rows > 1 {
+		count += ", " + strconv.Itoa(s.rows) + " rows"
+	}
+	head := clip("["+text.Ranks(s.Ranks)+"]", lineRunes-len(count)) + count
+	b := box{W: boxWidth, Lines: []line{{Text: head}}, Title: clean("[" + text.Ranks(s.Ranks) + "] " + s.Text)}
+	for _, l := range wrapped(clean(s.Text)) {
+		b.Lines = append(b.Lines, line{Text: l})
+	}
+	b.H = 2*padding + len(b.Lines)*lineHeight
+	return b
+}
+
+// arrow connects two boxes: to the right, or within a column by a bow, which is at the right side of the column if it leads
+// down, and at the left side if it leads up.
+func (d *drawing) arrow(i, k int, same bool, label string, loop bool) arrow {
+	from, to := d.Boxes[i], d.Boxes[k]
+	a := arrow{Label: label, Anchor: "start"}
+	if loop {
+		a.Class = "cycle"
+	}
+	x1, y1 := from.X+from.W, from.Y+from.H/2
+	x2, y2 := to.X, to.Y+to.H/2
+	switch {
+	case i == k:
+		y1, y2 = from.Y+6, from.Y+24
+		a.Path = fmt.Sprintf("M%d %d C%d %d %d %d %d %d", x1, y1, x1+40, y1-8, x1+40, y2+8, x1, y2)
+		a.X, a.Y = x1+35, y1+6
+	case same && y1 < y2:
+		x2 = to.X + to.W
+		bow := x1 + bowOf(y2-y1)
+		a.Path = fmt.Sprintf("M%d %d C%d %d %d %d %d %d", x1, y1+6, bow, y1+6, bow, y2-6, x2, y2-6)
+		a.X, a.Y = (x1+3*bow)/4+6, (y1+y2)/2+4
+	case same:
+		x1, x2 = from.X, to.X
+		bow := x1 - bowOf(y1-y2)
+		a.Path = fmt.Sprintf("M%d %d C%d %d %d %d %d %d", x1, y1-6, bow, y1-6, bow, y2+6, x2, y2+6)
+		a.X, a.Y, a.Anchor = (x1+3*bow)/4-6, (y1+y2)/2+4, "end"
+	default:
+		mid := (x1 + x2) / 2
+		a.Path = fmt.Sprintf("M%d %d C%d %d %d %d %d %d", x1, y1, mid, y1, mid, y2, x2, y2)
+		a.X, a.Y = mid-12, (y1+y2)/2-5
+	}
+	return a
+}
+
+// bowOf returns the width of a bow of a height.
+func bowOf(height int) int { return min(20+height/5, columnGap-30) }
+
+// clip cuts a text to a number of characters.
+func clip(s string, most int) string {
+	if utf8.RuneCountInString(s) <= most {
+		return s
+	}
+	return string([]rune(s)[:most-1]) + "…"
+}
+
+// wrapped cuts a text into at most mostLines lines, at blanks if possible.
+func wrapped(s string) (lines []string) {
+	rest := []rune(s)
+	for len(rest) > lineRunes {
+		if len(lines) == mostLines-1 {
+			return append(lines, string(rest[:lineRunes-1])+"…")
+		}
+		at := lineRunes
+		for at > lineRunes/2 && rest[at] != ' ' {
+			at--
+		}
+		if rest[at] != ' ' {
+			at = lineRunes
+		}
+		lines = append(lines, string(rest[:at]))
+		rest = []rune(strings.TrimLeft(string(rest[at:]), " "))
+	}
+	return append(lines, string(rest))
+}

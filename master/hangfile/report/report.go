@@ -1,0 +1,224 @@
+// Package report writes a hang file as one HTML page, which needs no network.
+package report
+
+import (
+	"bytes"
+	_ "embed"
+	"html/template"
+	"io"
+	"strconv"
+	"strings"
+
+	"sdm/master/frontend/console/text"
+	"sdm/master/hangfile"
+	"sdm/protocol"
+	"sdm/protocol/rank"
+)
+
+//go:embed page.html
+var pageHTML string
+
+// page is the template; html/template escapes all that comes from the file.
+var page = template.Must(template.New("page").Parse(pageHTML))
+
+// Bounds of a page; the hang file has the rest, and the page says so.
+const (
+	mostFrames = 4000 // frames of all trees
+	mostRows   = 400  // rows of a table
+	mostAlike  = 60   // rows of calls; if there are more, similar ones are one
+	openFrames = 300  // trees with at most so many frames are unfolded
+)
+
+// Write writes the page.
+func Write(w io.Writer, f *hangfile.File) error {
+	var b bytes.Buffer
+	if err := page.Execute(&b, contentOf(f)); err != nil {
+		return err
+	}
+	_, err := w.Write(b.Bytes())
+	return err
+}
+
+// content is what the template shows.
+type content struct {
+	Title, When, Reason, Command, Job, Sdm, Format string
+	Verdict                                        []finding
+	Graph                                          *drawing
+	Calls                                          []row
+	MoreCalls                                      int
+	Trees                                          []tree
+	MoreFrames                                     int
+	Absent, States                                 []row
+	Values                                         []value
+	Output                                         []piece
+	Dropped                                        []string
+	Hosts                                          []row
+	Versions                                       []row
+}
+
+type finding struct {
+	Kind, Label, Text string
+}
+
+// ranks is a rank set for a page.
+type ranks struct {
+	Text  string // clipped
+	Count int
+}
+
+type row struct {
+	Ranks, For ranks
+	Text       string
+	Rows       int // similar ones that are one
+}
+
+type value struct{ Line, Text string }
+
+// piece is output of some ranks.
+type piece struct {
+	Ranks  ranks
+	Stream string
+	From   string
+	Text   string
+}
+
+func ranksOf(s rank.Set) ranks { return ranks{text.Ranks(s), s.Len()} }
+
+// clean removes control characters, which no browser shows, and bytes that are not UTF-8.
+func clean(s string) string {
+	lines := strings.Split(strings.ToValidUTF8(s, "\uFFFD"), "\n")
+	for i := range lines {
+		lines[i] = text.Clean(lines[i])
+	}
+	return strings.Join(lines, "\n")
+}
+
+// contentOf prepares the content of a page.
+func contentOf(f *hangfile.File) *content {
+	c := &content{
+		When: f.When.Format("2006-01-02 15:04:05 -0700"), Sdm: clean(f.Sdm), Format: f.Version,
+		Command: clean(f.Job.Line()), Job: jobText(f),
+	}
+	c.Reason = clean(string(f.Reason.Kind))
+	if f.Reason.Text != "" {
+		c.Reason += ": " + clean(f.Reason.Text)
+	}
+	if !f.Reason.Ranks.IsEmpty() {
+		c.Reason += " (ranks " + text.Ranks(f.Reason.Ranks) + ")"
+	}
+	c.Title = titleOf(f)
+	for _, x := range f.Verdict {
+		label := "so far"
+		switch {
+		case x.Kind == "none":
+			label = "no verdict"
+		case x.Certain:
+			label = "certain"
+		}
+		c.Verdict = append(c.Verdict, finding{clean(x.Kind), label, clean(x.Text)})
+	}
+	c.Graph = draw(f)
+	steps, _ := stepsOf(f, mostAlike)
+	for i, x := range steps {
+		if i == mostRows {
+			c.MoreCalls = len(steps) - i
+			break
+		}
+		c.Calls = append(c.Calls, row{ranksOf(x.Ranks), ranksOf(x.For), clean(x.Text), x.rows})
+	}
+	c.stacks(f)
+	c.tables(f)
+	return c
+}
+
+// titleOf returns "stall of job 4711".
+func titleOf(f *hangfile.File) string {
+	what, job := clean(string(f.Reason.Kind)), "a job"
+	if f.Job.ID != "" {
+		job = "job " + clean(f.Job.ID)
+	}
+	if f.Reason.Kind == hangfile.Asked {
+		return "state of " + job
+	}
+	return what + " of " + job
+}
+
+// jobText describes the job in a line.
+func jobText(f *hangfile.File) string {
+	n := strconv.Itoa(f.Ranks.Len())
+	parts := []string{n + " ranks"}
+	if n == "1" {
+		parts[0] = "1 rank"
+	}
+	for _, p := range [][2]string{{"launcher ", f.Job.Launcher}, {"started on ", f.Job.Host}, {"in ", f.Job.Cwd}} {
+		if p[1] != "" {
+			parts = append(parts, p[0]+clean(p[1]))
+		}
+	}
+	return strings.Join(parts, ", ")
+}
+
+// tables prepares states, values, output, hosts and versions.
+func (c *content) tables(f *hangfile.File) {
+	w := &text.Writer{All: f.Ranks}
+	for _, s := range f.States[:min(len(f.States), mostRows)] {
+		c.States = append(c.States, row{Ranks: ranksOf(s.Ranks), Text: clean(statusText(s))})
+	}
+	for _, v := range f.Values {
+		groups := make([]protocol.Group, len(v.Answers))
+		for i, e := range v.Answers {
+			groups[i] = e.Group
+		}
+		out, _ := w.Answers(text.Asked{Command: v.Command, Ranks: f.Ranks, Full: true}, groups)
+		c.Values = append(c.Values, value{clean(v.Line), clean(strings.TrimSuffix(out, "\n"))})
+	}
+	for _, e := range f.Output.Events {
+		stream := "stdout"
+		if e.Group.Kind == protocol.KindStderr {
+			stream = "stderr"
+		}
+		c.Output = append(c.Output, piece{ranksOf(e.Group.Ranks), stream, clean(e.From), clean(strings.TrimSuffix(string(e.Group.Body), "\n"))})
+	}
+	for name, n := range map[string]int64{"standard output": f.Output.DroppedStdout, "standard error": f.Output.DroppedStderr} {
+		if n > 0 {
+			c.Dropped = append(c.Dropped, strconv.FormatInt(n, 10)+" bytes of "+name)
+		}
+	}
+	for _, e := range f.Hosts[:min(len(f.Hosts), mostRows)] {
+		out, _ := w.Answers(text.Asked{Command: "info hosts"}, []protocol.Group{e.Group})
+		_, said, _ := strings.Cut(strings.TrimSuffix(out, "\n"), "] ")
+		c.Hosts = append(c.Hosts, row{Ranks: ranksOf(e.Group.Ranks), Text: clean(withoutCount(said))})
+	}
+	for _, v := range f.Versions {
+		r := ranksOf(v.Ranks)
+		c.Versions = append(c.Versions, row{Ranks: r, Text: clean(v.Of + ": " + v.Text)})
+	}
+}
+
+// withoutCount removes "(7) ", which follows a rank set.
+func withoutCount(s string) string {
+	if count, rest, ok := strings.Cut(s, ") "); ok && strings.HasPrefix(count, "(") && !strings.ContainsAny(count[1:], " (") {
+		return rest
+	}
+	return s
+}
+
+// statusText describes a state: "ended by SIGSEGV", "exited with 3".
+func statusText(s hangfile.State) string {
+	parts := []string{string(s.State)}
+	if s.Code != nil {
+		parts = append(parts, "with "+strconv.Itoa(*s.Code))
+	}
+	if s.Func != "" {
+		parts = append(parts, "in "+s.Func)
+	}
+	if s.Where != "" {
+		parts = append(parts, "at "+s.Where)
+	}
+	for _, x := range []string{s.Reason, s.Signal, s.Cause, s.Host} {
+		if x != "" {
+			parts = append(parts, x)
+		}
+	}
+	return strings.Join(parts, " ")
+}
