@@ -24,12 +24,13 @@ answer the same are one line.
   sdm watch  [flags] -- mpirun -n 4 PROGRAM  in a batch script: a stall or a crash leaves a file that tells why
   sdm watch  [flags] PID                     the same for a running job
   sdm open   [flags] FILE                    a hang file: stacks, waits and more of a job that is gone
+  sdm diff-files [flags] FILE FILE           what has changed between two hang files
   sdm core   [flags] PROGRAM CORE...         many core files, one rank each
   sdm listen [flags] [HOST:]PORT             wait for a master to dial in and drive it
   sdm sim    [flags] -n N                    simulated ranks, up to millions: try all this on a laptop
   sdm doctor [HOST...]                       what works on this machine, what does not, what to do
   sdm version
-  sdm help   [run | attach | stacks | waits | watch | open | core | listen | doctor | sim | commands | sets |
+  sdm help   [run | attach | stacks | waits | watch | open | diff-files | core | listen | doctor | sim | commands | sets |
               COMMAND]
 
 sdm help run tells the flags, sdm help commands what can be typed at the prompt.
@@ -221,6 +222,8 @@ func (a *app) help(args []string) console.Status {
 		fmt.Fprint(a.out, openHelp())
 	case "watch":
 		fmt.Fprint(a.out, watchHelp())
+	case "diff-files":
+		fmt.Fprint(a.out, diffFilesHelp())
 	case "core":
 		fmt.Fprint(a.out, coreHelp())
 	case "doctor":
@@ -269,6 +272,9 @@ func openHelp() string {
 func watchHelp() string {
 	return usageWatch + (&watchOptions{options: newOptions(os.Environ())}).declareAll().usages() + statusOfWatch
 }
+
+// diffFilesHelp has no common footer: its exit statuses and flags are its own.
+func diffFilesHelp() string { return usageDiffFiles + (&diffOptions{}).flags().usages() }
 
 func coreHelp() string {
 	o := newOptions(os.Environ())

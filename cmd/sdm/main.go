@@ -52,6 +52,7 @@ var subcommands = []subcommand{
 	{name: "stacks", run: (*app).stacks},
 	{name: "waits", run: (*app).waits},
 	{name: "open", run: (*app).open},
+	{name: "diff-files", run: (*app).diffFiles},
 	{name: "watch", run: (*app).watch},
 	{name: "listen", run: (*app).listen},
 	{name: "sim", run: (*app).simulate, whole: true},

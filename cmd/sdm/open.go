@@ -21,7 +21,7 @@ import (
 
 const usageOpen = `sdm open [flags] FILE
 
-Shows a hang file, which sdm stacks and sdm waits write (--hang-file -o FILE), on any
+Shows a hang file, which sdm watch writes, or sdm stacks and sdm waits (--hang-file -o FILE), on any
 machine: the job need not be there. The commands are those of other sessions, as far as the file
 has their answers: stacks and waits in all their forms, ranks, info hosts, info file, info output,
 focus, group, expand, and what was asked of the ranks when the file was written (info file lists it).
@@ -72,10 +72,7 @@ func (a *app) open(args []string) console.Status {
 	err := o.validateOpen()
 	var file *hangfile.File
 	if err == nil {
-		file, err = hangfile.ReadFile(o.args[0])
-	}
-	if errors.Is(err, hangfile.ErrNotHangFile) {
-		err = fmt.Errorf("%w (sdm waits --hang-file -o FILE writes one)", err)
+		file, err = readHangFile(o.args[0])
 	}
 	if err != nil {
 		return a.fail(console.StatusUsage, err)

@@ -80,7 +80,7 @@ const (
 
 // Job is what was started, as far as known.
 type Job struct {
-	// Command are the words of the command line of the starter or the program.
+	// Command are the words of the command line of the starter or the program; of sdm if a user asked for the file.
 	Command []string `json:"command,omitempty"`
 	// Launcher is sdm's word for the launcher: "mpir", "slurm", "local".
 	Launcher string `json:"launcher,omitempty"`
@@ -108,7 +108,7 @@ func (j Job) Line() string {
 type Finding struct {
 	// Kind is "deadlock", "mismatch", "cause", "progress" or "none".
 	Kind string `json:"kind"`
-	// Certain: several samples were compared; else it was so at one instant.
+	// Certain tells that several samples were compared; else it was so at one instant.
 	Certain bool `json:"certain"`
 	// Ranks are those that wait, and those for which they wait.
 	Ranks rank.Set `json:"ranks"`
@@ -118,7 +118,7 @@ type Finding struct {
 
 // Row is something that several ranks do.
 type Row struct {
-	// Ranks do it.
+	// Ranks are those that do it.
 	Ranks rank.Set `json:"ranks"`
 	// Text tells what: "MPI_Recv from 1..63 tag 3".
 	Text string `json:"text"`
@@ -128,6 +128,7 @@ type Row struct {
 
 // State is the state of some ranks.
 type State struct {
+	// Ranks are those in the state.
 	Ranks rank.Set `json:"ranks"`
 	session.Status
 }
@@ -146,11 +147,11 @@ type Value struct {
 
 // Version is the version of something that ranks use.
 type Version struct {
-	// Of names it: "MPI".
+	// Of is its name: "MPI".
 	Of string `json:"of"`
 	// Text is the version: "Open MPI 4.1.4".
 	Text string `json:"text"`
-	// Ranks use it; empty: all.
+	// Ranks are those that use it; empty: all.
 	Ranks rank.Set `json:"ranks,omitzero"`
 }
 

@@ -322,3 +322,24 @@ func BenchmarkMerge(b *testing.B) {
 		})
 	}
 }
+
+func TestChanged(t *testing.T) {
+	of := func(key string, ranks rank.Set, peer int) *Graph {
+		all := rank.Range(0, 5)
+		return Of(ranks, Rank{
+			Doing: Doing{Frames: "f"}, Comms: []Comm{{Key: key, Name: "w", Members: all}},
+			Calls: []Call{{Function: "MPI_Barrier", Comm: key, Root: No, Bytes: No}},
+			Waits: []Message{{Edge{Function: "MPI_Recv", Comm: key, Tag: 1}, peer}},
+		})
+	}
+	a := of("1", rank.Range(0, 2), 5).Merge(of("1", rank.Of(3), 4))
+	if got := Changed(a, of("2", rank.Range(0, 2), 5).Merge(of("2", rank.Of(3), 4))); !got.IsEmpty() {
+		t.Errorf("the same in another run: %v", got)
+	}
+	if got := Changed(a, of("2", rank.Range(0, 1), 5).Merge(of("2", rank.Range(2, 4), 4))); !got.Equal(rank.Of(2, 4)) {
+		t.Errorf("another peer, and a rank more: %v", got)
+	}
+	if got := Changed(nil, a); !got.Equal(rank.Range(0, 3)) {
+		t.Errorf("nothing before: %v", got)
+	}
+}

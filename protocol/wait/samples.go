@@ -2,7 +2,11 @@
 
 package wait
 
-import "sdm/protocol/rank"
+import (
+	"strconv"
+
+	"sdm/protocol/rank"
+)
 
 // After returns the graph g of a later sample with further ranks in Moved: those whose rows differ from before,
 // including those that are in one graph only, and those in Moved of before. The ranks in Doubt of before are added
@@ -25,6 +29,35 @@ func (g *Graph) Unmoved() *Graph {
 	out := *g
 	out.moved, out.doubt = rank.Set{}, rank.Set{}
 	return &out
+}
+
+// Changed returns the ranks whose rows differ between two graphs, and those that are in one of them only. The graphs may be
+// of different runs: communicators are the same if their names and members are.
+func Changed(g, h *Graph) rank.Set { return g.named().changed(h.named()) }
+
+// named returns the graph with keys of communicators that are the same in all runs. Further ones with the same name and
+// members are numbered.
+func (g *Graph) named() *Graph {
+	if g.IsEmpty() {
+		return nil
+	}
+	keys, seen := map[string]string{}, map[string]int{}
+	for _, c := range g.comms {
+		key := c.Name + "\n" + c.Members.String() + "\n" + c.Remote.String()
+		seen[key]++
+		keys[c.Key] = key + "\n" + strconv.Itoa(seen[key])
+	}
+	out := &Graph{doings: g.doings}
+	for _, c := range g.calls {
+		c.Comm = keys[c.Comm]
+		out.calls = append(out.calls, c)
+	}
+	for _, e := range g.edges {
+		e.Comm = keys[e.Comm]
+		out.edges = append(out.edges, e)
+	}
+	out.calls, out.edges = sorted(out.calls, (*Call).compare), sorted(out.edges, (*Edge).compare)
+	return out
 }
 
 // changed returns the ranks whose rows differ between the graphs. Rows of communicators are not compared.

@@ -61,21 +61,8 @@ const (
 
 // step is a row, or several similar ones.
 type step struct {
-	hangfile.Row
-	rows  int
-	words []string // of the text: numbers, and what is between them
-	loop  bool     // a deadlock is about its ranks
-}
-
-// stepsOf returns the rows of a file. If there are more than some, similar rows are one step.
-func stepsOf(f *hangfile.File, some int) (steps []step, grouped bool) {
-	for _, r := range f.Calls {
-		steps = append(steps, step{Row: r, rows: 1})
-	}
-	if len(steps) <= some {
-		return steps, false
-	}
-	return similar(steps), true
+	hangfile.Rows
+	loop bool // a deadlock is about its ranks
 }
 
 // draw returns the drawing of a file; nil if no rank waits for another.
@@ -85,7 +72,10 @@ func draw(f *hangfile.File) *drawing {
 	}
 	d := &drawing{}
 	var steps []step
-	steps, d.Grouped = stepsOf(f, mostBoxes)
+	d.Grouped = len(f.Calls) > mostBoxes
+	for _, r := range hangfile.Alike(f.Calls, mostBoxes) {
+		steps = append(steps, step{Rows: r})
+	}
 	markLoops(steps, f.Verdict)
 	if len(steps) > mostBoxes {
 		slices.SortStableFunc(steps, func(a, b step) int {
@@ -95,60 +85,12 @@ func draw(f *hangfile.File) *drawing {
 			return cmp.Compare(b.Ranks.Len(), a.Ranks.Len())
 		})
 		for _, s := range steps[mostBoxes:] {
-			d.More += s.rows
+			d.More += s.Count
 		}
 		steps = steps[:mostBoxes]
 	}
 	d.layout(steps)
 	return d
-}
-
-// similar joins rows whose texts differ in numbers only; a number that differs is "N".
-func similar(steps []step) (out []step) {
-	at := map[string]int{}
-	for _, s := range steps {
-		var key string
-		s.words, key = split(s.Text)
-		i, known := at[key]
-		if !known {
-			at[key] = len(out)
-			out = append(out, s)
-			continue
-		}
-		o := &out[i]
-		for k, w := range s.words {
-			if o.words[k] != w {
-				o.words[k] = "N"
-			}
-		}
-		o.Text, o.rows = strings.Join(o.words, ""), o.rows+1
-		o.Ranks, o.For = o.Ranks.Union(s.Ranks), o.For.Union(s.For)
-	}
-	return out
-}
-
-// split cuts a text into numbers and what is between them; pattern has "N" for each number.
-func split(s string) (words []string, pattern string) {
-	var b strings.Builder
-	start, number := 0, false
-	isDigit := func(c byte) bool { return '0' <= c && c <= '9' }
-	for i := 0; i <= len(s); i++ {
-		if i < len(s) && i > start && isDigit(s[i]) == number {
-			continue
-		}
-		if i > start {
-			words = append(words, s[start:i])
-			if number {
-				b.WriteByte('N')
-			} else {
-				b.WriteString(s[start:i])
-			}
-		}
-		if i < len(s) {
-			start, number = i, isDigit(s[i])
-		}
-	}
-	return words, b.String()
 }
 
 func markLoops(steps []step, verdict []hangfile.Finding) {
@@ -249,8 +191,8 @@ func boxOf(s step) box {
 	if s.Ranks.Len() > 1 {
 		count += " (" + strconv.Itoa(s.Ranks.Len()) + ")"
 	}
-	if s.rows > 1 {
-		count += ", " + strconv.Itoa(s.rows) + " rows"
+	if s.Count > 1 {
+		count += ", " + strconv.Itoa(s.Count) + " rows"
 	}
 	head := clip("["+text.Ranks(s.Ranks)+"]", lineRunes-len(count)) + count
 	b := box{W: boxWidth, Lines: []line{{Text: head}}, Title: clean("[" + text.Ranks(s.Ranks) + "] " + s.Text)}

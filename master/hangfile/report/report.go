@@ -118,13 +118,13 @@ func contentOf(f *hangfile.File) *content {
 		c.Verdict = append(c.Verdict, finding{clean(x.Kind), label, clean(x.Text)})
 	}
 	c.Graph = draw(f)
-	steps, _ := stepsOf(f, mostAlike)
-	for i, x := range steps {
+	rows := hangfile.Alike(f.Calls, mostAlike)
+	for i, x := range rows {
 		if i == mostRows {
-			c.MoreCalls = len(steps) - i
+			c.MoreCalls = len(rows) - i
 			break
 		}
-		c.Calls = append(c.Calls, row{ranksOf(x.Ranks), ranksOf(x.For), clean(x.Text), x.rows})
+		c.Calls = append(c.Calls, row{ranksOf(x.Ranks), ranksOf(x.For), clean(x.Text), x.Count})
 	}
 	c.stacks(f)
 	c.tables(f)
