@@ -23,8 +23,9 @@ type cache struct {
 	processes map[int]*process   // by process ID
 	buffer    hold.Buffer
 	scratch   []byte // for the headers of images
-	cost      cost   // of the last take
-	explain   bool   // texts of calls of MPI say where the arguments were found
+	text      mapsText
+	cost      cost // of the last take
+	explain   bool // texts of calls of MPI say where the arguments were found
 	// progress: samples have signs, with the value of variable; "": none.
 	progress bool
 	variable string
@@ -32,13 +33,16 @@ type cache struct {
 	debugFiles string
 }
 
-func newCache() *cache { return &cache{images: map[string]*shared{}, processes: map[int]*process{}} }
+func newCache() *cache {
+	return &cache{text: mapsText{make([]byte, 0, 64<<10), image.Names{}}, images: map[string]*shared{}, processes: map[int]*process{}}
+}
 
 // shared is an image with what is known of it, which is the same for all processes that have it. Its
 // pages are read from the memory of one of them.
 type shared struct {
 	pages
 	table     *cfi.Table   // in memory, with an index; nil: none
+	tabled    bool         // table has been determined
 	further   []*cfi.Table // see furtherTables
 	looked    bool         // further has been determined
 	symbols   *image.Symbols
@@ -48,7 +52,8 @@ type shared struct {
 	file      []byte                       // mapped, while symbols and lines are used; nil: none
 	separate  []byte                       // the separate debug file, mapped like file; nil: none
 	loaded    bool                         // parts of the files may be in memory; see unload
-	links     map[uint64]string            // as image.Module.Links; nil: not read yet
+	links     *image.Links                 // nil: not read yet
+	linkNames map[uint64]string            // results of links.Name
 	places    map[uint64][]image.Place     // results of at, by address of the file
 	around    map[uint64]image.Function    // functions by an address in them; one without a name: none is known
 	functions map[uint64]*derived.Function // functions without tables, by first address; nil: nothing is certain
@@ -64,9 +69,8 @@ type shared struct {
 func (c *cache) of(m *image.Module, pid int) *shared {
 	s := c.images[m.Key()]
 	if s == nil {
-		s = &shared{pages: pages{kept: map[uint64][]byte{}}, places: map[uint64][]image.Place{}, around: map[uint64]image.Function{}, interpreters: map[int]*python.Interpreter{}, functions: map[uint64]*derived.Function{}}
-		s.from, s.bias, s.debugFiles = hold.Memory(pid), m.Bias, c.debugFiles
-		s.table = m.Table(&s.pages)
+		s = &shared{pages: pages{kept: map[uint64][]byte{}}, places: map[uint64][]image.Place{}, around: map[uint64]image.Function{}, linkNames: map[uint64]string{}, interpreters: map[int]*python.Interpreter{}, functions: map[uint64]*derived.Function{}}
+		s.debugFiles = c.debugFiles
 		c.images[m.Key()] = s
 	}
 	s.from, s.bias = hold.Memory(pid), m.Bias

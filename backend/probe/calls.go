@@ -35,11 +35,11 @@ func (p *process) blockedCalls(s *snapshot.Process, explain bool) map[int]blocke
 			continue
 		}
 		if library == nil {
-			if library = mpi.Open(s, t.Pointer); library == nil {
+			if library = mpi.Open(s, &p.images[0].mpi, t.Pointer); library == nil {
 				break
 			}
 		}
-		if c := mpi.Find(library, &p.images[0].mpi, s, t); c != nil {
+		if c := mpi.Find(library, s, t); c != nil {
 			b := blocked{frame: c.Frame, text: c.Short(library), wait: c.Wait(library), world: library.World()}
 			if explain {
 				b.text += c.Evidence()

@@ -24,6 +24,7 @@ type process struct {
 	id      int // process ID
 	pid     int // ID of the thread through which it is read: id, or another one if the first thread has ended
 	maps    []image.Mapping
+	text    *mapsText // for maps
 	modules []image.Module
 	images  []*shared        // of the modules
 	placed  []snapshot.Image // the images at their places
@@ -36,6 +37,12 @@ type process struct {
 	state   wait.State      // before it was held
 	// derivable is how many instructions of code without tables may be executed for this sample.
 	derivable int
+}
+
+// mapsText is memory for texts of mappings, one at a time, and the names in all of them.
+type mapsText struct {
+	text  []byte
+	names image.Names
 }
 
 // errNoMemory is returned for a process without memory: a zombie or a thread of the kernel.
@@ -61,10 +68,12 @@ func (c *cache) look(pid int) (*process, error) {
 // read reads the mappings of a process and finds its images.
 func (c *cache) read(pid int) (*process, error) {
 	p := &process{id: pid, pid: pid, size: sizeOf(pid), fresh: true, derivable: mostDerived}
-	err := p.readMaps()
-	if tid := hold.LivingThread(pid); errors.Is(err, errNoMemory) && tid != 0 {
-		p.pid, p.size = tid, sizeOf(tid)
-		err = p.readMaps()
+	err := p.readMaps(&c.text)
+	if errors.Is(err, errNoMemory) {
+		if tid := hold.LivingThread(pid); tid != 0 {
+			p.pid, p.size = tid, sizeOf(tid)
+			err = p.readMaps(&c.text)
+		}
 	}
 	if err != nil {
 		return nil, err
@@ -80,12 +89,15 @@ func (c *cache) read(pid int) (*process, error) {
 	return p, nil
 }
 
-func (p *process) readMaps() error {
-	text, err := hold.ReadText(fmt.Sprintf("/proc/%d/maps", p.pid), 60<<10)
-	if err != nil {
+// readMaps reads the mappings. t is reused memory.
+func (p *process) readMaps(t *mapsText) (err error) {
+	if t.text, err = hold.ReadText(fmt.Sprintf("/proc/%d/maps", p.pid), t.text); err != nil {
 		return err
 	}
-	p.maps = image.ParseMaps(string(text))
+	if len(t.names) > mostPlaces {
+		t.names = image.Names{}
+	}
+	p.maps, p.text = image.ParseMaps(t.text, t.names), t
 	if len(p.maps) == 0 {
 		return errNoMemory
 	}
@@ -113,7 +125,7 @@ func (p *process) isAsBefore() bool {
 // sizeOf returns the sizes of the memory of a process that change with its mappings (proc(5), statm):
 // total, code and data. "": not known.
 func sizeOf(pid int) string {
-	text, err := hold.ReadText(fmt.Sprintf("/proc/%d/statm", pid), 64)
+	text, err := hold.ReadText(fmt.Sprintf("/proc/%d/statm", pid), nil)
 	f := strings.Fields(string(text))
 	if err != nil || len(f) < 6 {
 		return ""
@@ -169,7 +181,7 @@ func (p *process) stackEnd(sp uint64) uint64 {
 	end := p.endOf(sp)
 	if end == 0 && !p.fresh {
 		p.fresh, p.size = true, "" // so that the next sample finds the images again
-		if p.readMaps() == nil {
+		if p.readMaps(p.text) == nil {
 			end = p.endOf(sp)
 		}
 	}

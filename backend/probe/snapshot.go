@@ -83,10 +83,28 @@ func memoryOf(held *hold.Process) *copied {
 	return c
 }
 
+// Page returns page n, as Read does.
+func (c *copied) Page(n uint64) []byte {
+	if s := c.stackAt(n * pageSize); s != nil {
+		if from := n*pageSize - s.Addr; from+pageSize <= uint64(len(s.Bytes)) {
+			return s.Bytes[from:][:pageSize]
+		}
+	}
+	return c.page(n)
+}
+
+// stackAt returns the stack that begins at an address or below it and is the nearest; nil: there is none.
+func (c *copied) stackAt(addr uint64) *hold.Piece {
+	i := sort.Search(len(c.stacks), func(i int) bool { return c.stacks[i].Addr > addr }) - 1
+	if i < 0 {
+		return nil
+	}
+	return &c.stacks[i]
+}
+
 // Read implements cfi.Memory.
 func (c *copied) Read(addr uint64, b []byte) bool {
-	i := sort.Search(len(c.stacks), func(i int) bool { return c.stacks[i].Addr > addr }) - 1
-	if i >= 0 && c.stacks[i].Read(addr, b) {
+	if s := c.stackAt(addr); s != nil && s.Read(addr, b) {
 		return true
 	}
 	if len(b) > pageSize {

@@ -66,11 +66,16 @@ func slotOf(code []byte, at uint64) (slot uint64, ok bool) {
 // linkOf returns the name of the function or variable whose address the dynamic linker stores at an address of
 // the file; "": it stores none there.
 func (s *shared) linkOf(m *image.Module, pid int, slot uint64) string {
-	if s.links == nil {
-		s.links = map[uint64]string{}
-		for at, name := range m.Links(hold.Memory(pid)) {
-			s.links[at-m.Bias] = name
+	name, known := s.linkNames[slot]
+	if !known {
+		if s.links == nil {
+			s.links = m.Links(hold.Memory(pid))
 		}
+		if len(s.linkNames) == mostPlaces {
+			clear(s.linkNames)
+		}
+		name = s.links.Name(slot, &s.pages)
+		s.linkNames[slot] = name
 	}
-	return s.links[slot]
+	return name
 }

@@ -17,18 +17,27 @@ type placedTables struct {
 
 // Find implements unwind.Tables.
 func (t placedTables) Find(pc uint64) (*cfi.Row, error) {
-	s := t.images[t.i]
-	if s.table != nil {
-		if row, err := s.table.Find(pc); err == nil {
+	s, m := t.images[t.i], &t.modules[t.i]
+	if table := s.tableOf(m); table != nil {
+		if row, err := table.Find(pc); err == nil {
 			return row, nil
 		}
 	}
-	for _, table := range s.furtherTables(&t.modules[t.i], t.pid) {
+	for _, table := range s.furtherTables(m, t.pid) {
 		if row, err := table.Find(pc); err == nil {
 			return row, nil
 		}
 	}
 	return nil, cfi.ErrNone
+}
+
+// tableOf returns the tables in memory, with an index; nil: there are none.
+func (s *shared) tableOf(m *image.Module) *cfi.Table {
+	if !s.tabled {
+		s.table = m.Table(&s.pages)
+		s.tabled = s.table != nil || s.Read(m.Header.Start-m.Bias, make([]byte, 1)) // else the process has ended
+	}
+	return s.table
 }
 
 // furtherTables returns the tables that can be found only by the section headers of the file: .eh_frame of an
@@ -39,7 +48,7 @@ func (s *shared) furtherTables(m *image.Module, pid int) []*cfi.Table {
 	}
 	s.looked = true
 	s.need(m, pid)
-	if at, _, ok := s.symbols.Section(".eh_frame"); ok && s.table == nil {
+	if at, _, ok := s.symbols.Section(".eh_frame"); ok && s.tableOf(m) == nil {
 		s.further = append(s.further, cfi.Walked(&s.pages, at))
 	}
 	for _, file := range [][]byte{s.file, s.separate} {

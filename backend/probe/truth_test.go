@@ -86,10 +86,10 @@ func (j *truth) inCalls(t *testing.T, c *cache, kept *mpi.Cache, claims *[4]clai
 		}
 		calls[r] = nil
 		for i := range s.Threads {
-			if libraries[r] = mpi.Open(s, s.Threads[i].Pointer); libraries[r] == nil {
+			if libraries[r] = mpi.Open(s, kept, s.Threads[i].Pointer); libraries[r] == nil {
 				return false
 			}
-			if calls[r] = mpi.Find(libraries[r], kept, s, &s.Threads[i]); calls[r] != nil {
+			if calls[r] = mpi.Find(libraries[r], s, &s.Threads[i]); calls[r] != nil {
 				break
 			}
 		}

@@ -5,7 +5,6 @@ package probe
 import (
 	"encoding/binary"
 	"fmt"
-	"os"
 	"path/filepath"
 	"slices"
 	"strconv"
@@ -298,7 +297,7 @@ func addExcept(hash digest.Running, b []byte, from uint64, except []uint64) {
 
 // stateOf returns the state of a process.
 func stateOf(pid int) wait.State {
-	text, err := os.ReadFile(fmt.Sprintf("/proc/%d/stat", pid))
+	text, err := hold.ReadText(fmt.Sprintf("/proc/%d/stat", pid), nil)
 	i := strings.LastIndex(string(text), ") ") // the name may contain anything
 	if err != nil || i < 0 || i+2 >= len(text) {
 		return wait.Dead

@@ -3,6 +3,8 @@
 package dataflow
 
 import (
+	"encoding/binary"
+
 	"golang.org/x/arch/x86/x86asm"
 
 	"sdm/backend/probe/amd64"
@@ -44,7 +46,7 @@ func (a *analysis) at(addr uint64) *amd64.Inst {
 // back, and adds that part to the extents.
 func (a *analysis) cold(addr uint64) bool {
 	first, end, ok := a.image.Function(addr)
-	if !ok || end-first > mostCold {
+	if !ok || end-first > mostCold || !a.mayJumpBack(first, end) {
 		return false
 	}
 	for at := first; at < end; {
@@ -58,6 +60,30 @@ func (a *analysis) cold(addr uint64) bool {
 			return true
 		}
 		at = i.Next()
+	}
+	return false
+}
+
+// mayJumpBack reports whether a range of addresses may contain a jump into the function: some of its bytes are one,
+// if an instruction begins there. That takes less time than decoding the instructions.
+func (a *analysis) mayJumpBack(first, end uint64) bool {
+	const near = 130 // bytes between a jump by a byte and its target, at most
+	for _, e := range a.extents {
+		if first < e.end+near && e.first < end+near {
+			return true
+		}
+	}
+	b := make([]byte, end-first)
+	if !a.image.Read(first, b) {
+		return true
+	}
+	for i := 0; i+5 <= len(b); i++ { // JMP and Jcc have a distance of 4 bytes at their end
+		if b[i] == 0xe9 || b[i]&0xf0 == 0x80 && i > 0 && b[i-1] == 0x0f {
+			next := first + uint64(i) + 5
+			if to := next + uint64(int64(int32(binary.LittleEndian.Uint32(b[i+1:])))); to != a.first && a.inside(to) {
+				return true
+			}
+		}
 	}
 	return false
 }

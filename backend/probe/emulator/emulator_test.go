@@ -2,6 +2,7 @@ package emulator_test
 
 import (
 	"bufio"
+	"bytes"
 	"encoding/binary"
 	"fmt"
 	"os"
@@ -67,11 +68,15 @@ type running struct {
 	links map[uint64]string
 }
 
-func (p running) Read(addr uint64, b []byte) bool {
-	n, _ := p.mem.ReadAt(b, int64(addr))
-	return n == len(b)
+func (p running) Page(n uint64) []byte {
+	b := make([]byte, 4096)
+	if got, _ := p.mem.ReadAt(b, int64(n*4096)); got < len(b) {
+		return nil
+	}
+	return b
 }
 
+func (p running) Code(uint64) *emulator.Code  { return nil }
 func (p running) Link(slot uint64) string     { return p.links[slot] }
 func (p running) Function(name string) uint64 { return 0 }
 
@@ -158,16 +163,18 @@ func TestAsProcessor(t *testing.T) {
 // image is memory that holds some bytes again and again.
 type image []byte
 
-func (p image) Read(addr uint64, b []byte) bool {
-	if len(p) == 0 || addr > 1<<40 {
-		return false
+func (p image) Page(n uint64) []byte {
+	if len(p) == 0 || n > 1<<28 {
+		return nil
 	}
-	n := copy(b, p[addr%uint64(len(p)):])
-	for n < len(b) {
-		n += copy(b[n:], p)
+	b := bytes.Clone(p[n*4096%uint64(len(p)):])
+	for len(b) < 4096 {
+		b = append(b, p...)
 	}
-	return true
+	return b[:4096]
 }
+
+func (p image) Code(uint64) *emulator.Code { return nil }
 
 func (p image) Link(slot uint64) string {
 	names := []string{"", "malloc", "memcpy", "strlen", "realloc", "__tls_get_addr", "calloc", "memset", "strncpy", "abort"}

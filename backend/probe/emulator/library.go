@@ -189,7 +189,7 @@ func copyMemory(m *Machine, arg func(int) uint64) uint64 {
 		return 0
 	}
 	b := make([]byte, arg(2))
-	if m.each(arg(1), b, func(_ *page, at, part []byte) { copy(part, at) }) {
+	if m.read(arg(1), b) {
 		m.write(arg(0), b)
 	}
 	return arg(0)

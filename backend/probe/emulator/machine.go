@@ -5,6 +5,7 @@
 package emulator
 
 import (
+	"bytes"
 	"encoding/binary"
 	"errors"
 	"fmt"
@@ -14,8 +15,11 @@ import (
 
 // Process is what a Machine needs to know about a process. One goroutine uses it at a time.
 type Process interface {
-	// Read fills b from an address. It returns false if not all of b can be read.
-	Read(addr uint64, b []byte) bool
+	// Page returns page n of the memory, of 4 KiB, which is not changed; nil: it cannot be read.
+	Page(n uint64) []byte
+	// Code returns the image that contains an address, with its decoded instructions, to which the machine adds
+	// more; nil: no image does.
+	Code(addr uint64) *Code
 	// Link returns the name of the function whose address the dynamic linker stores at an address;
 	// "": it stores none there.
 	Link(slot uint64) string
@@ -23,14 +27,21 @@ type Process interface {
 	Function(name string) uint64
 }
 
+// Code is the code of an image of a process. The instructions do not depend on the process, so that all that have
+// the image share them.
+type Code struct {
+	First, End, Bias uint64                 // as in image.Module
+	Instructions     map[uint64]*amd64.Inst // by address of the file
+}
+
 const (
 	// mostWork bounds a call, in instructions or copied elements; those asked for take 50 to 20,000.
 	mostWork = 400_000
-	// mostPages bounds the copied memory: 16 MiB.
+	// mostPages bounds the memory that is used: 16 MiB.
 	mostPages = 4096
 	// mostLoads bounds the record of loads.
 	mostLoads = 4096
-	// mostCode bounds the decoded instructions that are kept.
+	// mostCode bounds the decoded instructions of an image that are kept.
 	mostCode = 1 << 16
 	// mostBytes bounds what one instruction or one function of the C library copies.
 	mostBytes = 1 << 20
@@ -64,7 +75,8 @@ type Machine struct {
 
 	process Process
 	pages   map[uint64]*page
-	code    map[uint64]*amd64.Inst
+	code    *Code
+	inst    amd64.Inst       // that is executed
 	links   map[uint64]*link // of stubs, by address; nil: the code is no stub
 	loads   []Load
 	next    uint64 // start of the free memory of the heap
@@ -81,7 +93,7 @@ type Machine struct {
 
 // New returns a machine for a process.
 func New(p Process) *Machine {
-	m := &Machine{process: p, code: map[uint64]*amd64.Inst{}, links: map[uint64]*link{}}
+	m := &Machine{process: p, code: &Code{}, links: map[uint64]*link{}}
 	m.Reset()
 	return m
 }
@@ -119,13 +131,13 @@ func own(addr uint64) bool {
 // IsOwn reports whether a load was from memory of the machine's own, not of the process.
 func (l Load) IsOwn() bool { return own(l.Addr) }
 
-// page is a copy of a page of memory.
+// page is a page of memory.
 type page struct {
-	bytes   [pageSize]byte
-	written bool
+	bytes   []byte // those of the process until the page is written to
+	written bool   // bytes is the machine's own
 }
 
-// page returns the copy of the page of an address; nil: there is no memory, or there are too many copies.
+// page returns the page of an address; nil: there is no memory, or there are too many pages.
 func (m *Machine) page(addr uint64) *page {
 	n := addr / pageSize
 	if p := m.pages[n]; p != nil {
@@ -135,34 +147,34 @@ func (m *Machine) page(addr uint64) *page {
 		return nil
 	}
 	p := &page{written: own(addr)}
-	if !own(addr) && !m.process.Read(n*pageSize, p.bytes[:]) {
+	if p.written {
+		p.bytes = make([]byte, pageSize)
+	} else if p.bytes = m.process.Page(n); p.bytes == nil {
 		return nil
 	}
 	m.pages[n] = p
 	return p
 }
 
-// each calls f for each page of a range of memory, with the bytes of the page from there on and the part of b
-// that corresponds to it. It fails, and returns false, if there is no memory.
-func (m *Machine) each(addr uint64, b []byte, f func(p *page, at, part []byte)) bool {
+// Read fills b with what the process would see. It returns false if there is no memory.
+func (m *Machine) Read(addr uint64, b []byte) bool {
 	for len(b) > 0 {
 		p := m.page(addr)
 		if p == nil {
-			m.fail("no memory at %#x", addr)
 			return false
 		}
-		n := min(len(b), pageSize-int(addr%pageSize))
-		f(p, p.bytes[addr%pageSize:], b[:n])
+		n := copy(b, p.bytes[addr%pageSize:])
 		b, addr = b[n:], addr+uint64(n)
 	}
 	return true
 }
 
-// Read fills b with what the process would see. It returns false if there is no memory.
-func (m *Machine) Read(addr uint64, b []byte) bool {
-	before := m.err
-	ok := m.each(addr, b, func(_ *page, at, part []byte) { copy(part, at) })
-	m.err = before
+// read is Read for an instruction, which fails if there is no memory.
+func (m *Machine) read(addr uint64, b []byte) bool {
+	ok := m.Read(addr, b)
+	if !ok {
+		m.fail("no memory at %#x", addr)
+	}
 	return ok
 }
 
@@ -186,28 +198,41 @@ const mostText = 512
 // Text returns a text that ends with a zero byte, or is cut after 512 bytes.
 func (m *Machine) Text(addr uint64) string {
 	var text []byte
-	for n := range uint64(mostText) {
-		c, ok := m.Uint(addr+n, 1)
-		if !ok || c == 0 {
+	for len(text) < mostText {
+		p := m.page(addr)
+		if p == nil {
 			break
 		}
-		text = append(text, byte(c))
+		rest := p.bytes[addr%pageSize:]
+		rest = rest[:min(len(rest), mostText-len(text))]
+		if end := bytes.IndexByte(rest, 0); end >= 0 {
+			return string(append(text, rest[:end]...))
+		}
+		text, addr = append(text, rest...), addr+uint64(len(rest))
 	}
 	return string(text)
 }
 
 // write writes bytes into the copy.
 func (m *Machine) write(addr uint64, b []byte) {
-	m.each(addr, b, func(p *page, at, part []byte) {
-		p.written = true
-		copy(at, part)
-	})
+	for len(b) > 0 {
+		p := m.page(addr)
+		if p == nil {
+			m.fail("no memory at %#x", addr)
+			return
+		}
+		if !p.written {
+			p.bytes, p.written = bytes.Clone(p.bytes), true
+		}
+		n := copy(p.bytes[addr%pageSize:], b)
+		b, addr = b[n:], addr+uint64(n)
+	}
 }
 
 // load returns a number that an instruction reads, and records the read.
 func (m *Machine) load(addr uint64, size int) uint64 {
 	var b [8]byte
-	if !m.each(addr, b[:size], func(_ *page, at, part []byte) { copy(part, at) }) {
+	if !m.read(addr, b[:size]) {
 		return 0
 	}
 	v := binary.LittleEndian.Uint64(b[:])
@@ -279,19 +304,33 @@ func (m *Machine) Call(function uint64, args ...uint64) (result uint64, loads []
 
 // fetch returns the instruction that is executed next.
 func (m *Machine) fetch() *amd64.Inst {
-	if i := m.code[m.pc]; i != nil {
-		return i
+	if m.pc-m.code.First >= m.code.End-m.code.First {
+		if m.code = m.process.Code(m.pc); m.code == nil {
+			m.code = &Code{Instructions: map[uint64]*amd64.Inst{}} // of memory that is not asked for again
+		}
 	}
-	i := amd64.At(m, m.pc)
+	i := m.code.Instructions[m.pc-m.code.Bias]
 	if i == nil {
-		m.fail("no known instruction")
-		return nil
+		if i = amd64.At(m, m.pc); i == nil {
+			m.fail("no known instruction")
+			return nil
+		}
+		if len(m.code.Instructions) >= mostCode {
+			clear(m.code.Instructions)
+		}
+		if !m.wrote(m.pc) && !m.wrote(i.Next()-1) { // other processes do not have what the machine has written
+			m.code.Instructions[m.pc-m.code.Bias] = i
+		}
 	}
-	if len(m.code) >= mostCode {
-		m.code = map[uint64]*amd64.Inst{}
-	}
-	m.code[m.pc] = i
-	return i
+	m.inst = *i
+	m.inst.Addr = m.pc
+	return &m.inst
+}
+
+// wrote reports whether the machine has written to the page of an address.
+func (m *Machine) wrote(addr uint64) bool {
+	p := m.pages[addr/pageSize]
+	return p != nil && p.written
 }
 
 func (m *Machine) push(v uint64) {

@@ -42,7 +42,7 @@ func (m *Machine) vectors(i *amd64.Inst) bool {
 func (m *Machine) vectorOperand(i *amd64.Inst, arg x86asm.Arg, size int) (b [16]byte, ok bool) {
 	switch x := arg.(type) {
 	case x86asm.Mem:
-		return b, m.each(m.addr(i, x), b[:size], func(_ *page, at, part []byte) { copy(part, at) })
+		return b, m.read(m.addr(i, x), b[:size])
 	case x86asm.Reg:
 		if n := amd64.Vector(x); n >= 0 {
 			copy(b[:size], m.vector[n][:])

@@ -15,7 +15,7 @@ type Transfer struct{ Read, Written, FromDisk, ToDisk uint64 }
 
 // TransferOf reads the numbers of a process. They are zero if it has ended or is not ours.
 func TransferOf(pid int) (t Transfer) {
-	text, err := ReadText(fmt.Sprintf("/proc/%d/io", pid), 256)
+	text, err := ReadText(fmt.Sprintf("/proc/%d/io", pid), nil)
 	if err != nil {
 		return Transfer{}
 	}

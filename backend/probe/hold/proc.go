@@ -10,17 +10,16 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// ReadText returns the contents of a file of /proc, which has about size bytes. It makes fewer system calls
-// than os.ReadFile.
-func ReadText(path string, size int) ([]byte, error) {
+// ReadText returns the contents of a file of /proc. It makes fewer system calls than os.ReadFile. It stores the
+// contents in the memory of b if that suffices; nil: in new memory.
+func ReadText(path string, b []byte) ([]byte, error) {
 	fd, err := unix.Open(path, unix.O_RDONLY|unix.O_CLOEXEC, 0)
 	if err != nil {
 		return nil, &os.PathError{Op: "open", Path: path, Err: err}
 	}
 	defer unix.Close(fd)
-	b := make([]byte, 0, size+4096)
-	for {
-		if cap(b)-len(b) < 4096 {
+	for b = b[:0]; ; {
+		if len(b) == cap(b) {
 			b = append(make([]byte, 0, 2*cap(b)+4096), b...)
 		}
 		n, err := unix.Read(fd, b[len(b):cap(b)])

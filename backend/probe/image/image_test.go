@@ -23,7 +23,7 @@ const mapsText = `555555554000-555555555000 r--p 00000000 fe:00 133             
 `
 
 func TestParseMaps(t *testing.T) {
-	maps := ParseMaps(mapsText + "no mapping\n9-8 r--p 0 0 0\n")
+	maps := ParseMaps([]byte(mapsText+"no mapping\n9-8 r--p 0 0 0\n"), Names{})
 	if len(maps) != 4 {
 		t.Fatalf("%d mappings: %+v", len(maps), maps)
 	}
@@ -246,7 +246,7 @@ func FuzzImage(f *testing.F) {
 func FuzzParseMaps(f *testing.F) {
 	f.Add(mapsText)
 	f.Fuzz(func(t *testing.T, text string) {
-		maps := ParseMaps(text)
+		maps := ParseMaps([]byte(text), Names{})
 		for i, m := range maps {
 			if m.Start >= m.End || i > 0 && maps[i-1].Start > m.Start {
 				t.Errorf("%+v", maps)

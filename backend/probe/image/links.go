@@ -3,9 +3,9 @@
 package image
 
 import (
-	"bytes"
 	"debug/elf"
 	"encoding/binary"
+	"slices"
 
 	"sdm/backend/probe/cfi"
 )
@@ -21,16 +21,18 @@ const (
 	mostImportNames = 16 << 20
 )
 
-// Links returns the names of the functions and variables whose addresses the dynamic linker stores
-// for an image, by the addresses of the process at which it stores them (ELF specification, Dynamic
-// Linking; psABI of x86-64, Relocation). mem is the memory of the process.
-func (m *Module) Links(mem cfi.Memory) map[uint64]string {
+// Links are the places where the dynamic linker stores addresses of functions and variables for an image (ELF
+// specification, Dynamic Linking; psABI of x86-64, Relocation). All addresses are those of the file.
+type Links struct {
+	slots          []uint64
+	numbers        []uint32 // of their symbols
+	symbols, names uint64   // where the symbols and their names are
+}
+
+// Links returns the links of the module. mem is the memory of the process.
+func (m *Module) Links(mem cfi.Memory) *Links {
 	d := m.dynamicSection(mem)
-	if d == nil {
-		return nil
-	}
-	slots := map[uint64]uint64{} // symbol by slot
-	last := uint64(0)
+	l := &Links{symbols: m.at(d[elf.DT_SYMTAB]) - m.Bias, names: m.at(d[elf.DT_STRTAB]) - m.Bias}
 	for _, table := range [][2]elf.DynTag{{elf.DT_JMPREL, elf.DT_PLTRELSZ}, {elf.DT_RELA, elf.DT_RELASZ}} {
 		b := make([]byte, min(d[table[1]]/relocationSize, mostRelocations)*relocationSize)
 		if d[table[0]] == 0 || !mem.Read(m.at(d[table[0]]), b) {
@@ -42,25 +44,28 @@ func (m *Module) Links(mem cfi.Memory) map[uint64]string {
 			switch elf.R_X86_64(info & 0xffffffff) {
 			case elf.R_X86_64_JMP_SLOT, elf.R_X86_64_GLOB_DAT:
 				if n > 0 && n < mostImports {
-					slots[binary.LittleEndian.Uint64(b)+m.Bias] = n
-					last = max(last, n)
+					l.slots, l.numbers = append(l.slots, binary.LittleEndian.Uint64(b)), append(l.numbers, uint32(n))
 				}
 			}
 		}
 	}
-	symbols := make([]byte, (last+1)*symbolSize)
-	text := make([]byte, min(d[elf.DT_STRSZ], mostImportNames))
-	if !mem.Read(m.at(d[elf.DT_SYMTAB]), symbols) || !mem.Read(m.at(d[elf.DT_STRTAB]), text) {
-		return nil
+	return l
+}
+
+// Name returns the name of the function or variable whose address the dynamic linker stores at an address; "": it
+// stores none there. mem is the memory of the image by the addresses of its file.
+func (l *Links) Name(slot uint64, mem cfi.Memory) string {
+	i := slices.Index(l.slots, slot)
+	var b [4]byte
+	if i < 0 || !mem.Read(l.symbols+uint64(l.numbers[i])*symbolSize, b[:]) {
+		return ""
 	}
-	links := make(map[uint64]string, len(slots))
-	for slot, n := range slots {
-		at := uint64(binary.LittleEndian.Uint32(symbols[n*symbolSize:]))
-		if name, _, ok := bytes.Cut(text[min(at, uint64(len(text))):], []byte{0}); ok && len(name) > 0 {
-			links[slot] = string(name)
-		}
+	at := l.names + uint64(binary.LittleEndian.Uint32(b[:]))
+	var name []byte
+	for len(name) < mostSymbolName && mem.Read(at+uint64(len(name)), b[:1]) && b[0] != 0 {
+		name = append(name, b[0])
 	}
-	return links
+	return string(name)
 }
 
 const (
@@ -83,12 +88,14 @@ func (m *Module) dynamicSection(mem cfi.Memory) map[elf.DynTag]uint64 {
 		return nil
 	}
 	d := map[elf.DynTag]uint64{}
-	for n := range uint64(mostDynamic) {
-		var b [16]byte
-		if !mem.Read(m.Bias+m.dynamic+16*n, b[:]) {
-			break
+	b := make([]byte, 16*mostDynamic)
+	for !mem.Read(m.Bias+m.dynamic, b) { // there may be no memory behind it
+		if b = b[:len(b)/2]; len(b) < 16 {
+			return nil
 		}
-		tag := elf.DynTag(binary.LittleEndian.Uint64(b[:]))
+	}
+	for ; len(b) >= 16; b = b[16:] {
+		tag := elf.DynTag(binary.LittleEndian.Uint64(b))
 		if tag == elf.DT_NULL {
 			break
 		}

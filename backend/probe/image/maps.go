@@ -3,12 +3,11 @@
 package image
 
 import (
+	"bytes"
 	"cmp"
 	"slices"
 	"sort"
 	"strconv"
-	"strings"
-	"unique"
 )
 
 // Mapping is a line of /proc/PID/maps (proc(5)).
@@ -21,17 +20,26 @@ type Mapping struct {
 	Path       string // or a name such as [vdso]
 }
 
+// Names are the files and paths of mappings: many processes have equal ones, and each is kept once. One goroutine
+// uses them at a time.
+type Names map[string]string
+
+// of returns the name with these bytes.
+func (n Names) of(b []byte) string {
+	name, known := n[string(b)]
+	if !known {
+		name = string(b)
+		n[name] = name
+	}
+	return name
+}
+
 // ParseMaps returns the mappings in the text of /proc/PID/maps, ascending. Lines that cannot be parsed are
 // left out.
-func ParseMaps(text string) []Mapping {
-	all := make([]Mapping, 0, strings.Count(text, "\n"))
-	for line := range strings.Lines(text) {
-		if m, ok := parseMapping(strings.TrimSuffix(line, "\n")); ok {
-			if n := len(all) - 1; n >= 0 && all[n].File == m.File && all[n].Path == m.Path {
-				m.File, m.Path = all[n].File, all[n].Path
-			} else { // many processes have equal ones, and the text is not to be kept
-				m.File, m.Path = unique.Make(m.File).Value(), unique.Make(m.Path).Value()
-			}
+func ParseMaps(text []byte, names Names) []Mapping {
+	all := make([]Mapping, 0, bytes.Count(text, []byte{'\n'}))
+	for line := range bytes.Lines(text) {
+		if m, ok := parseMapping(bytes.TrimSuffix(line, []byte{'\n'}), names); ok {
 			all = append(all, m)
 		}
 	}
@@ -39,26 +47,27 @@ func ParseMaps(text string) []Mapping {
 	return all
 }
 
-func parseMapping(line string) (m Mapping, ok bool) {
-	place, line, _ := strings.Cut(line, " ")
-	rights, line, _ := strings.Cut(line, " ")
-	offset, line, _ := strings.Cut(line, " ")
-	device, rest, _ := strings.Cut(line, " ")
-	inode, path, _ := strings.Cut(rest, " ")
-	if inode == "" {
+func parseMapping(line []byte, names Names) (m Mapping, ok bool) {
+	space := []byte{' '}
+	place, line, _ := bytes.Cut(line, space)
+	rights, line, _ := bytes.Cut(line, space)
+	offset, line, _ := bytes.Cut(line, space)
+	device, rest, _ := bytes.Cut(line, space)
+	inode, path, _ := bytes.Cut(rest, space)
+	if len(inode) == 0 {
 		return m, false
 	}
-	first, end, _ := strings.Cut(place, "-")
+	first, end, _ := bytes.Cut(place, []byte{'-'})
 	var err [3]error
-	m.Start, err[0] = strconv.ParseUint(first, 16, 64)
-	m.End, err[1] = strconv.ParseUint(end, 16, 64)
-	m.Offset, err[2] = strconv.ParseUint(offset, 16, 64)
-	m.Executable = strings.Contains(rights, "x")
-	m.Writable = strings.Contains(rights, "w")
-	if inode != "0" {
-		m.File = line[:len(device)+1+len(inode)]
+	m.Start, err[0] = strconv.ParseUint(string(first), 16, 64)
+	m.End, err[1] = strconv.ParseUint(string(end), 16, 64)
+	m.Offset, err[2] = strconv.ParseUint(string(offset), 16, 64)
+	m.Executable = bytes.IndexByte(rights, 'x') >= 0
+	m.Writable = bytes.IndexByte(rights, 'w') >= 0
+	if string(inode) != "0" {
+		m.File = names.of(line[:len(device)+1+len(inode)])
 	}
-	m.Path = strings.TrimSpace(path)
+	m.Path = names.of(bytes.TrimSpace(path))
 	return m, err == [3]error{} && m.Start < m.End
 }
 

@@ -5,6 +5,7 @@ package mpi
 import (
 	"strings"
 
+	"sdm/backend/probe/amd64"
 	"sdm/backend/probe/argument"
 	"sdm/backend/probe/snapshot"
 )
@@ -61,14 +62,26 @@ func IsIn(p *snapshot.Process, t *snapshot.Thread) bool {
 // at a time.
 type Cache struct {
 	sites argument.Cache
-	tags  map[string]int // index of the word of a request of UCX that is the tag of a send, by the image of MPI
+	code  map[string]map[uint64]*amd64.Inst // see emulator.Code, by image
+	peers peerFields                        // of the last library
+	tags  map[string]int                    // index of the word of a request of UCX that is the tag of a send, by the image of MPI
+}
+
+// instructions returns the decoded instructions of an image, by its key.
+func (c *Cache) instructions(image string) map[uint64]*amd64.Inst {
+	if c.code == nil {
+		c.code = map[string]map[uint64]*amd64.Inst{}
+	}
+	if c.code[image] == nil {
+		c.code[image] = map[uint64]*amd64.Inst{}
+	}
+	return c.code[image]
 }
 
 // Find returns the outermost call of MPI on the stack of a thread: the one that the program has made;
 // nil: the thread is in none. library is that of the process.
-func Find(l *Library, cache *Cache, p *snapshot.Process, t *snapshot.Thread) *Call {
-	l.cache = cache
-	f := cache.sites.New(p, t)
+func Find(l *Library, p *snapshot.Process, t *snapshot.Thread) *Call {
+	f := l.cache.sites.New(p, t)
 	frame, name := -1, ""
 	own, large := false, false
 	for i := range f.Frames() {

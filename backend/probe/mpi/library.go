@@ -45,10 +45,10 @@ type Library struct {
 	why        error                    // why the library is not understood
 }
 
-// Open returns the MPI of a process; nil if it has none. thread is the thread pointer of one of its
-// threads.
-func Open(p *snapshot.Process, thread uint64) *Library {
-	l := &Library{cache: &Cache{}, process: p, objects: map[string]uint64{}, comms: map[uint64]*Communicator{}, owners: map[owned]*Communicator{}, ends: map[*Communicator][]endpoint{}, types: map[uint64]*Type{}}
+// Open returns the MPI of a process; nil if it has none. cache is that of the program, and thread the thread
+// pointer of one of its threads.
+func Open(p *snapshot.Process, cache *Cache, thread uint64) *Library {
+	l := &Library{cache: cache, process: p, objects: map[string]uint64{}, comms: map[uint64]*Communicator{}, owners: map[owned]*Communicator{}, ends: map[*Communicator][]endpoint{}, types: map[uint64]*Type{}}
 	for i, x := range p.Images {
 		if i == 0 || isLibrary(x) || strings.HasPrefix(x.Module().Name(), "libopen") {
 			l.add(x)
@@ -146,7 +146,16 @@ func (l *Library) object(name string) uint64 {
 // linked implements emulator.Process for the process of a library.
 type linked struct{ *Library }
 
-func (l linked) Read(addr uint64, b []byte) bool { return l.process.Memory().Read(addr, b) }
+func (l linked) Page(n uint64) []byte { return l.process.Page(n) }
+
+func (l linked) Code(addr uint64) *emulator.Code {
+	x := l.process.At(addr)
+	if x == nil {
+		return nil
+	}
+	m := x.Module()
+	return &emulator.Code{First: m.First, End: m.End, Bias: m.Bias, Instructions: l.cache.instructions(m.Key())}
+}
 
 func (l linked) Link(slot uint64) string {
 	if x := l.process.At(slot); x != nil {

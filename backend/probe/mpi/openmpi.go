@@ -116,6 +116,9 @@ func (l openMPI) className(class uint64) string {
 		return ""
 	}
 	name, _ := l.machine.Uint(class, 8)
+	if l.process.At(name) == nil {
+		return ""
+	}
 	return l.machine.Text(name)
 }
 

@@ -47,22 +47,49 @@ func (l *Library) Sequences() (hash uint64, ok bool) {
 
 // peersOf returns the addresses of the objects of the ob1 layer for the peers in a communicator; 0: there is none
 // yet. The communicator has a pointer to an object of the class mca_pml_ob1_comm_t, and that has a pointer to an
-// array of pointers to objects of the class mca_pml_ob1_comm_proc_t.
+// array of pointers to objects of the class mca_pml_ob1_comm_proc_t. Where these pointers are is the same in all
+// communicators, and is looked for once.
 func (l *Library) peersOf(handle uint64, n int) []uint64 {
 	const ofComm, ofOb1 = 1024, 256 // bytes of both objects
-	for _, ob1 := range l.pointers(handle, ofComm) {
-		if (openMPI{l}).className((openMPI{l}).class(ob1)) != "mca_pml_ob1_comm_t" {
+	if all := l.peersBy(l.cache.peers, handle, n); all != nil {
+		return all
+	}
+	for i := uint64(0); i < ofComm; i += 8 {
+		if ob1, ok := l.machine.Uint(handle+i, 8); !ok || l.classNameOf(ob1) != "mca_pml_ob1_comm_t" {
 			continue
 		}
-		for _, array := range l.pointers(ob1, ofOb1) {
-			all := l.pointers(array, 8*n)
-			i := slices.IndexFunc(all, func(p uint64) bool { return p != 0 })
-			if i >= 0 && (openMPI{l}).className((openMPI{l}).class(all[i])) == "mca_pml_ob1_comm_proc_t" {
+		for k := uint64(0); k < ofOb1; k += 8 {
+			if all := l.peersBy(peerFields{i, k}, handle, n); all != nil {
+				l.cache.peers = peerFields{i, k}
 				return all
 			}
 		}
 	}
 	return nil
+}
+
+// peerFields are the offsets of the pointers that peersOf follows, in bytes. The zero value is no such pointers:
+// objects begin with their class.
+type peerFields struct{ inComm, inOb1 uint64 }
+
+// peersBy is peersOf for pointers at some offsets; nil: they are not there.
+func (l *Library) peersBy(f peerFields, handle uint64, n int) []uint64 {
+	ob1, _ := l.machine.Uint(handle+f.inComm, 8)
+	if f == (peerFields{}) || l.classNameOf(ob1) != "mca_pml_ob1_comm_t" {
+		return nil
+	}
+	array, _ := l.machine.Uint(ob1+f.inOb1, 8)
+	all := l.pointers(array, 8*n)
+	i := slices.IndexFunc(all, func(p uint64) bool { return p != 0 })
+	if i < 0 || l.classNameOf(all[i]) != "mca_pml_ob1_comm_proc_t" {
+		return nil
+	}
+	return all
+}
+
+// classNameOf returns the name of the class of an object; "": it cannot be an object.
+func (l *Library) classNameOf(object uint64) string {
+	return (openMPI{l}).className((openMPI{l}).class(object))
 }
 
 // pointers returns the words of size bytes of memory; nil: they cannot be read.

@@ -69,6 +69,19 @@ func (p *Process) At(addr uint64) Image {
 // Memory returns the memory of the process: stacks as they were, the rest as it is now.
 func (p *Process) Memory() cfi.Memory { return p.Walker.Memory }
 
+// Page returns page n of Memory, of 4 KiB, which must not be changed; nil: it cannot be read.
+func (p *Process) Page(n uint64) []byte {
+	const size = 4096
+	if m, ok := p.Walker.Memory.(interface{ Page(n uint64) []byte }); ok {
+		return m.Page(n)
+	}
+	b := make([]byte, size)
+	if !p.Walker.Memory.Read(n*size, b) {
+		return nil
+	}
+	return b
+}
+
 // RegistersAt returns the registers of frame i of a thread: those at the instant for frame 0, and
 // for a caller what the functions below it have saved. A register whose value cannot be found is
 // unknown. Registers have DWARF numbers (cfi.Registers). It follows the stack once more.
