@@ -35,7 +35,7 @@ func benchEclipse(b *bench) {
 	program := filepath.Join(b.dir, "spin")
 	b.run("gcc", "-g", "-O0", "-o", program, "testdata/programs/spin.c")
 	for _, name := range []string{"sdm", "sdm-server", "sdm-master"} {
-		b.run("go", "build", "-trimpath", "-o", filepath.Join(b.dir, name), "./cmd/"+name)
+		b.build(filepath.Join(b.dir, name))
 	}
 	j, err := eclipse.Launch(eclipse.Spec{Ranks: manyRanks, SDM: filepath.Join(b.dir, "sdm"), Dir: b.dir, Env: append(b.starterEnv(), "HOME="+b.dir), Port: eclipsePort})
 	if err != nil {

@@ -40,7 +40,7 @@ func benchHeld(b *bench) {
 	b.progress("%d ranks of mpirun, %d times each way", heldRanks, heldStarts)
 	program, sdm := filepath.Join(b.dir, "ring"), filepath.Join(b.dir, "sdm")
 	b.run(compiler, "-g", "-O0", "-o", program, "testdata/programs/ring.c")
-	b.run("go", "build", "-trimpath", "-ldflags", "-s -w", "-o", sdm, "./cmd/sdm")
+	b.build(sdm)
 	line := []string{starter, "-n", strconv.Itoa(heldRanks), program}
 	env := append(b.starterEnv(), "SDM_NO_RC=true", "HOME="+b.dir)
 	c := compare(heldStarts, 1,

@@ -138,9 +138,14 @@ func (b *bench) wants(section string, byName bool) bool {
 func (b *bench) prepare() {
 	if b.server == "" {
 		b.server = filepath.Join(b.dir, "sdm-server")
-		b.run("go", "build", "-trimpath", "-ldflags", "-s -w", "-o", b.server, "./cmd/sdm-server")
+		b.build(b.server)
 	}
 	b.program = b.compile("work")
+}
+
+// build builds the program of cmd with the name of a file, as make build does.
+func (b *bench) build(path string) {
+	b.run("env", "CGO_ENABLED=0", "go", "build", "-trimpath", "-ldflags", "-w", "-o", path, "./cmd/"+filepath.Base(path))
 }
 
 // compile builds one of the programs in testdata.

@@ -28,7 +28,7 @@ func here(pids []int) []protocol.Node {
 func (b *bench) console() string {
 	sdm := filepath.Join(filepath.Dir(b.server), "sdm")
 	if _, err := os.Stat(sdm); err != nil {
-		b.run("go", "build", "-trimpath", "-ldflags", "-s -w", "-o", sdm, "./cmd/sdm")
+		b.build(sdm)
 	}
 	return sdm
 }

@@ -40,7 +40,7 @@ type aims struct {
 // benchProbe measures sdm stacks of jobs that hang.
 func benchProbe(b *bench) {
 	sdm := filepath.Join(b.dir, "sdm")
-	b.run("go", "build", "-trimpath", "-ldflags", "-s -w", "-o", sdm, "./cmd/sdm")
+	b.build(sdm)
 	b.besideServer(sdm)
 	if b.hasStarter() {
 		pids, starter, end := b.startHung()
