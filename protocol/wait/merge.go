@@ -57,7 +57,7 @@ func join[T any](a, b []T, compare func(*T, *T) int, add func(*T, *T)) []T {
 	if len(a)+len(b) == 0 {
 		return nil
 	}
-	out := make([]T, 0, len(a)+len(b))
+	out := make([]T, 0, max(len(a), len(b))) // most rows are in both
 	for len(a)+len(b) > 0 {
 		next := &b
 		if len(b) == 0 || len(a) > 0 && compare(&a[0], &b[0]) <= 0 {
@@ -73,6 +73,17 @@ func join[T any](a, b []T, compare func(*T, *T) int, add func(*T, *T)) []T {
 	return out
 }
 
+// joinComms is join for communicators, which are mostly the same in all ranks.
+func joinComms(a, b []Comm) []Comm {
+	same := func(c, d Comm) bool {
+		return c.Key == d.Key && c.Name == d.Name && c.Members.Equal(d.Members) && c.Remote.Equal(d.Remote)
+	}
+	if slices.EqualFunc(a, b, same) {
+		return a
+	}
+	return join(a, b, (*Comm).compare, (*Comm).add)
+}
+
 // Merge returns the graph of the ranks of both graphs. For ranks that are in both, the facts of g are taken.
 func (g *Graph) Merge(h *Graph) *Graph {
 	switch {
@@ -85,7 +96,7 @@ func (g *Graph) Merge(h *Graph) *Graph {
 		return g.Merge(h.Only(h.Ranks().Minus(mine)))
 	}
 	out := &Graph{
-		comms:  join(g.comms, h.comms, (*Comm).compare, (*Comm).add),
+		comms:  joinComms(g.comms, h.comms),
 		calls:  join(g.calls, h.calls, (*Call).compare, (*Call).add),
 		edges:  join(g.edges, h.edges, (*Edge).compare, (*Edge).add),
 		doings: join(g.doings, h.doings, (*Doing).compare, (*Doing).add),

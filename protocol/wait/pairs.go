@@ -101,10 +101,15 @@ func (r Run) from(n int) Run {
 }
 
 // merge returns the pairs of both, which have no rank in common.
-func (p Pairs) merge(q Pairs) (out Pairs) {
-	for k := range max(len(p.lanes), len(q.lanes)) {
+func (p Pairs) merge(q Pairs) Pairs {
+	out := Pairs{make([][]Run, 0, max(len(p.lanes), len(q.lanes)))}
+	for k := range cap(out.lanes) {
 		a, b := p.lane(k), q.lane(k)
-		lane := make([]Run, 0, len(a)+len(b))
+		n := len(a) + len(b)
+		if len(a) == 1 && len(b) == 1 { // mostly, one continues the other
+			n = 1
+		}
+		lane := make([]Run, 0, n)
 		for len(a)+len(b) > 0 {
 			next := &b
 			if len(b) == 0 || len(a) > 0 && a[0].First < b[0].First {
