@@ -61,19 +61,15 @@ func (c *cache) take(pids []int, v view) []sample {
 // indices of those whose Python frames are inconsistent.
 func (c *cache) takeOnce(pids, which []int, out []sample, v view) (inconsistent []int) {
 	var known []*process
-	var index, live []int // of the known ones: index in pids, and thread ID
+	var index []int // of the known ones in pids
 	for _, i := range which {
 		p, err := c.look(pids[i])
 		if out[i] = (sample{err: err}); err == nil {
 			p.state = stateOf(pids[i]) // which holding it will change
-			known, index, live = append(known, p), append(index, i), append(live, p.pid)
+			known, index = append(known, p), append(index, i)
 		}
 	}
-	held := hold.Together(live, hold.Defaults, hold.Steps{
-		StackEnd: func(i int, sp uint64) uint64 { return known[i].stackEnd(sp) },
-		Held:     func(i int, held *hold.Process) { known[i].python.copy(held) },
-		Buffer:   &c.buffer,
-	})
+	held := c.hold(known)
 	for i := range held {
 		c.cost.threads += len(held[i].Threads)
 		c.cost.held = max(c.cost.held, held[i].Held)
@@ -83,6 +79,20 @@ func (c *cache) takeOnce(pids, which []int, out []sample, v view) (inconsistent 
 		out[index[i]] = c.sample(known[i], &held[i], v)
 	}
 	return inconsistent
+}
+
+// hold stops processes, copies their stacks and the state of Python, and resumes them. Everything else is done
+// while they run: to follow the stacks, to name frames, and to find out what calls of MPI wait for.
+func (c *cache) hold(known []*process) []hold.Process {
+	pids := make([]int, len(known))
+	for i, p := range known {
+		pids[i] = p.pid
+	}
+	return hold.Together(pids, hold.Defaults, hold.Steps{
+		StackEnd: func(i int, sp uint64) uint64 { return known[i].stackEnd(sp) },
+		Held:     func(i int, held *hold.Process) { known[i].python.copy(held) },
+		Buffer:   &c.buffer,
+	})
 }
 
 // sample returns the stacks of a process that was held. If its mappings have changed since they were

@@ -43,9 +43,11 @@ func benchProbe(b *bench) {
 	b.build(sdm)
 	b.besideServer(sdm)
 	if b.hasStarter() {
-		pids, starter, end := b.startHung()
+		pids, starter, end := b.startHung(probeRanks)
 		b.probe(sdm, fmt.Sprintf("%d hung MPI ranks", probeRanks), strconv.Itoa(starter), pids, aims{whole: 60, cold: 25, warm: 5, held: 0.7, heldMost: 5, memory: 15})
+		b.verdicts(sdm, strconv.Itoa(starter))
 		end()
+		b.manyHung(sdm)
 	}
 	many := b.compile("manythreads")
 	small, end := startReady(manyRanks, many)
@@ -178,13 +180,13 @@ func startReady(n int, program string, args ...string) (pids []int, end func()) 
 }
 
 // startHung starts an MPI job that hangs. It returns its ranks and its starter.
-func (b *bench) startHung() (pids []int, starterPID int, end func()) {
+func (b *bench) startHung(ranks int) (pids []int, starterPID int, end func()) {
 	program := filepath.Join(b.dir, "mpihung")
 	b.run(compiler, "-g", "-O0", "-o", program, sources+"mpihung.c")
-	cmd := exec.Command(starter, "-n", strconv.Itoa(probeRanks), program)
+	cmd := exec.Command(starter, "-n", strconv.Itoa(ranks), program)
 	cmd.Env = b.starterEnv()
 	out := startPiped(cmd, starter)
-	for said := 0; said < probeRanks; {
+	for said := 0; said < ranks; {
 		text := make([]byte, 4096)
 		n, err := out.Read(text)
 		if err != nil {
@@ -194,7 +196,7 @@ func (b *bench) startHung() (pids []int, starterPID int, end func()) {
 	}
 	pids = named(family(cmd.Process.Pid), filepath.Base(program))
 	slices.Sort(pids)
-	if len(pids) != probeRanks {
+	if len(pids) != ranks {
 		fatal("the MPI job", fmt.Errorf("%d ranks were found", len(pids)))
 	}
 	return pids, cmd.Process.Pid, func() {

@@ -1,0 +1,103 @@
+package probe
+
+import (
+	"bufio"
+	"fmt"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"reflect"
+	"slices"
+	"strconv"
+	"strings"
+	"testing"
+	"time"
+)
+
+// TestCallsOfProcessesThatRun checks that nothing is done for calls of MPI while processes are held, and that
+// ranks share what is found in the code.
+func TestCallsOfProcessesThatRun(t *testing.T) {
+	if _, err := exec.LookPath("mpicc.openmpi"); err != nil {
+		t.Skip("no Open MPI: ", err)
+	}
+	const ranks = 2
+	program := filepath.Join(t.TempDir(), "mpihung")
+	if out, err := exec.Command("mpicc.openmpi", "-o", program, "../../testdata/programs/mpihung.c").CombinedOutput(); err != nil {
+		t.Fatalf("%v: %s", err, out)
+	}
+	job := exec.Command("mpirun.openmpi", "-n", strconv.Itoa(ranks), program)
+	job.Env = mpiEnvironment(t)
+	out, err := job.StdoutPipe()
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := job.Start(); err != nil {
+		t.Fatal(err)
+	}
+	defer func() { _ = job.Process.Signal(os.Interrupt); _ = job.Wait() }()
+	for lines := bufio.NewScanner(out); lines.Scan() && !strings.HasPrefix(lines.Text(), "rank 1"); {
+	}
+
+	c := newCache()
+	var known []*process
+	for _, pid := range childrenOf(t, job.Process.Pid) {
+		if p, err := c.look(pid); err == nil && strings.HasSuffix(p.modules[0].Path, "/mpihung") {
+			known = append(known, p)
+		}
+	}
+	if len(known) != ranks {
+		t.Fatalf("%d ranks", len(known))
+	}
+	c.hold(known)
+	for i, p := range known {
+		for _, text := range statusOf(t, p.pid) {
+			if !strings.Contains(text, "\nTracerPid:\t0\n") {
+				t.Errorf("a thread of rank %d is traced when its calls are looked for", i)
+			}
+		}
+		if p.calls != nil || !reflect.ValueOf(p.images[0].mpi).IsZero() {
+			t.Errorf("calls of rank %d are known when it is released", i)
+		}
+		if p.images[0] != known[0].images[0] {
+			t.Error("ranks do not share what is known of their program")
+		}
+	}
+	for end := time.Now().Add(patience); len(known[0].calls) != 1 || len(known[1].calls) != 1; {
+		c.take([]int{known[0].id, known[1].id}, view{by: "line"})
+		if time.Now().After(end) {
+			t.Fatalf("the ranks are in %d and %d calls", len(known[0].calls), len(known[1].calls))
+		}
+	}
+}
+
+// childrenOf returns the children of a process.
+func childrenOf(t *testing.T, pid int) (all []int) {
+	t.Helper()
+	files, err := filepath.Glob(fmt.Sprintf("/proc/%d/task/*/children", pid))
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, name := range files {
+		text, _ := os.ReadFile(name)
+		for _, word := range strings.Fields(string(text)) {
+			n, _ := strconv.Atoi(word)
+			all = append(all, n)
+		}
+	}
+	slices.Sort(all)
+	return all
+}
+
+// statusOf returns what the kernel says of the threads of a process.
+func statusOf(t *testing.T, pid int) (all []string) {
+	t.Helper()
+	files, err := filepath.Glob(fmt.Sprintf("/proc/%d/task/*/status", pid))
+	if err != nil || len(files) == 0 {
+		t.Fatal("no threads", err)
+	}
+	for _, name := range files {
+		text, _ := os.ReadFile(name)
+		all = append(all, string(text))
+	}
+	return all
+}
