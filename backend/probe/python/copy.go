@@ -11,8 +11,9 @@ type Snapshot struct {
 	// middle of a change; "": nothing. A snapshot at another time may be consistent.
 	Inconsistent string
 
-	codes map[uint64]*code // of all frames, by address
-	fresh []*code          // those that are not decoded yet
+	pieces []Piece          // copies of states and frames
+	codes  map[uint64]*code // of all frames, by address
+	fresh  []*code          // those that are not decoded yet
 }
 
 // Copy reads the states of all threads, their frames and the beginnings of the names of the frames. The process
@@ -22,6 +23,7 @@ func (in *Interpreter) Copy(mem Memory, p *Plan) *Snapshot {
 	w := walk{in: in, mem: layers{p.pieces, mem}, snapshot: &Snapshot{}}
 	w.current = w.lockOfRuntime()
 	w.threads(w.thread)
+	w.snapshot.pieces = w.mem.pieces
 	in.fetch(mem, w.snapshot)
 	return w.snapshot
 }
@@ -215,7 +217,9 @@ func (c *chain) add(at uint64, b []byte) {
 		return
 	}
 	if len(c.frames) < mostFrames && c.walk.frames+len(c.frames) < mostAll {
-		c.frames = append(c.frames, l.frameOf(b))
+		f := l.frameOf(b)
+		f.address = at
+		c.frames = append(c.frames, f)
 	} else {
 		c.thread.Cut = "too many Python frames"
 	}

@@ -23,16 +23,18 @@ type description struct {
 	thread                       int // its size; followed by an unused word, next, interpreter, frame
 	threadPointer                int // followed by native, chunk
 	frame                        int // its size; followed by previous, code, instruction
-	owner                        int
-	code                         int // file; followed by name, qualified name, line table, first line
+	owner                        int // preceded by local variables
+	code                         int // file; followed by name, qualified name, line table, first line, number of arguments, names of local variables
 	instructions                 int
 	objectType, bytesSize, state int // bytesSize is followed by data; state by length, ascii
+	// The items of a tuple; dictKeys is followed by values, integer by digits. 0: not known.
+	items, dictKeys, integer int
 }
 
 // descriptions are the descriptions by minor version.
 var descriptions = map[int]description{
-	13: {words: 80, freeThreaded: 2, interpreters: 5, next: 8, lockPointer: 14, lock: 15, locked: 17, holder: 18, thread: 19, threadPointer: 24, frame: 28, owner: 33, code: 35, instructions: 43, objectType: 45, bytesSize: 65, state: 68},
-	14: {words: 95, freeThreaded: 2, interpreters: 5, next: 8, lockPointer: 15, lock: 16, locked: 18, holder: 19, thread: 22, threadPointer: 27, frame: 31, owner: 36, code: 40, instructions: 48, objectType: 51, bytesSize: 75, state: 78},
+	13: {words: 80, freeThreaded: 2, interpreters: 5, next: 8, lockPointer: 14, lock: 15, locked: 17, holder: 18, thread: 19, threadPointer: 24, frame: 28, owner: 33, code: 35, instructions: 43, objectType: 45, bytesSize: 65, state: 68, items: 51, dictKeys: 57, integer: 62},
+	14: {words: 95, freeThreaded: 2, interpreters: 5, next: 8, lockPointer: 15, lock: 16, locked: 18, holder: 19, thread: 22, threadPointer: 27, frame: 31, owner: 36, code: 40, instructions: 48, objectType: 51, bytesSize: 75, state: 78, items: 57, dictKeys: 67, integer: 72},
 	15: {words: 111, freeThreaded: 2, interpreters: 5, next: 8, lockPointer: 15, lock: 16, locked: 18, holder: 19, thread: 22, threadPointer: 30, frame: 39, owner: 44, code: 48, instructions: 56, objectType: 59, bytesSize: 87, state: 90},
 }
 
@@ -84,6 +86,11 @@ func (d *description) layout(word func(int) uint64) (l layout) {
 	l.bytes.size, l.bytes.data = word(d.bytesSize), word(d.bytesSize+1)
 	l.text.state, l.text.length, l.text.ascii = word(d.state), word(d.state+1), word(d.state+2)
 	l.text.compact = l.text.ascii + 16
+	if d.items != 0 {
+		l.frame.globals, l.frame.locals, l.code.locals = l.frame.previous+16, word(d.owner-1), word(c+6)
+		l.items, l.dict.keys, l.dict.values = word(d.items), word(d.dictKeys), word(d.dictKeys+1)
+		l.integer.tag, l.integer.digits = word(d.integer), word(d.integer+1)
+	}
 	if word(d.objectType) != typeField {
 		l.text.ascii = 0 // which is not plausible
 	}
@@ -99,12 +106,12 @@ func (l *layout) plausible() bool {
 		}
 	}
 	t, f, c := &l.thread, &l.frame, &l.code
-	for _, x := range []uint64{t.next, t.interp, t.frame, t.pointer, t.native, t.chunk, f.size, c.file, c.name, c.qualified, c.lines, c.first, c.instructions} {
+	for _, x := range []uint64{t.next, t.interp, t.frame, t.pointer, t.native, t.chunk, f.size, c.file, c.name, c.qualified, c.lines, c.first, c.instructions, f.locals, c.locals, l.items, l.dict.keys, l.dict.values} {
 		if x > mostOffset {
 			return false
 		}
 	}
 	return max(f.previous, f.code, f.instruction) < mostOffset && max(f.previous, f.code, f.instruction)+8 <= f.size && f.owner < f.size &&
-		c.instructions >= 32 && l.lock.locked <= 16 && l.lock.holder <= 16 &&
+		(f.locals == 0 || l.integer.tag == sizeField && l.integer.digits == 24) && c.instructions >= 32 && l.lock.locked <= 16 && l.lock.holder <= 16 &&
 		l.bytes.size == sizeField && l.bytes.data == 32 && l.text.length == 16 && l.text.state == 32 && l.text.ascii == 40
 }

@@ -15,7 +15,11 @@ type layout struct {
 	frame                 frameLayout
 	code                  codeLayout
 	text                  struct{ length, state, ascii, compact uint64 } // the last two: sizes of the two headers
-	bytes                 struct{ size, data uint64 }
+	// What Values reads, from 3.11 on: the first item of a tuple, and fields of dictionaries and integers.
+	items   uint64
+	dict    struct{ keys, values uint64 }
+	integer struct{ tag, digits uint64 }
+	bytes   struct{ size, data uint64 }
 }
 
 // threadLayout has the offsets of the state of a thread (PyThreadState).
@@ -33,7 +37,8 @@ type frameLayout struct {
 	line, trace                 uint64 // up to 3.10: the line is valid if there is a trace function
 	owner                       uint64 // from 3.11: who made it
 	entry                       uint64 // 3.11: it is the outermost of a call of the evaluator
-	tag                         uint64 // bits of the code's address that count references
+	tag                         uint64 // bits of addresses of objects that count references
+	globals, locals             uint64 // from 3.11: variables of the module; the first local variable
 	size                        uint64
 }
 
@@ -41,6 +46,7 @@ type frameLayout struct {
 type codeLayout struct {
 	file, name, qualified, lines, first uint64
 	instructions                        uint64 // from 3.11; before, they are an object of their own
+	locals                              uint64 // from 3.11: the names of local variables
 	firstTraced                         uint64 // from 3.12: the number of the first instruction that may be traced
 	size                                uint64 // bytes to read for all fields
 }
@@ -99,8 +105,10 @@ func layout11() layout {
 	l.interp.threads = 16
 	l.thread = threadLayout{next: 8, interp: 16, pointer: 152, native: 160, evaluator: 56, chunk: 296, size: 312}
 	l.evaluator.previous, l.evaluator.frame = 16, 8
-	l.frame = frameLayout{previous: 48, code: 32, instruction: 56, owner: 69, entry: 68, size: 72}
-	l.code = codeLayout{file: 112, name: 120, qualified: 128, lines: 136, first: 72, instructions: 184, size: 144}
+	l.frame = frameLayout{previous: 48, code: 32, instruction: 56, owner: 69, entry: 68, globals: 8, locals: 72, size: 72}
+	l.code = codeLayout{file: 112, name: 120, qualified: 128, lines: 136, first: 72, instructions: 184, locals: 96, size: 144}
+	l.items, l.dict.keys, l.dict.values = 24, 32, 40
+	l.integer.tag, l.integer.digits = 16, 24
 	return l
 }
 
@@ -111,8 +119,8 @@ func layout12() layout {
 	l.lock.holder, l.lock.locked = 8, 16
 	l.thread = threadLayout{next: 8, interp: 16, pointer: 136, native: 144, evaluator: 56, chunk: 232, size: 248}
 	l.evaluator.previous, l.evaluator.frame = 8, 0
-	l.frame = frameLayout{previous: 8, code: 0, instruction: 56, owner: 70, size: 72}
-	l.code = codeLayout{file: 112, name: 120, qualified: 128, lines: 136, first: 68, instructions: 192, firstTraced: 176, size: 180}
+	l.frame = frameLayout{previous: 8, code: 0, instruction: 56, owner: 70, globals: 24, locals: 72, size: 72}
+	l.code = codeLayout{file: 112, name: 120, qualified: 128, lines: 136, first: 68, instructions: 192, locals: 96, firstTraced: 176, size: 180}
 	l.text.ascii, l.text.compact = 40, 56
 	return l
 }

@@ -66,7 +66,10 @@ func FuzzProcess(f *testing.F) {
 		if minor < 8 || minor > 15 {
 			return
 		}
-		p := newProcess(minor)
+		p := newObjects(minor)
+		if minor >= 11 && minor <= 14 {
+			p.variables()
+		}
 		if at < 0 || at > len(p.b) {
 			return
 		}
@@ -77,6 +80,17 @@ func FuzzProcess(f *testing.F) {
 		}
 		s := in.Copy(p, in.Plan(p))
 		in.Name(p, s)
+		if v := in.Values(p, s); v != nil {
+			s.each(func(f *Frame) {
+				locals, globals, _ := v.Locals(f)
+				v.Find(globals, "a", "x")
+				v.Progress(nil, f)
+				for _, o := range locals {
+					v.Int(o)
+					v.Text(o)
+				}
+			})
+		}
 		if n := len(s.Threads); n > mostThreads {
 			t.Error(fmt.Sprint(n, " threads"))
 		}

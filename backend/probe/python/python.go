@@ -40,6 +40,7 @@ type Interpreter struct {
 	layout   layout
 	runtime  uint64 // address of _PyRuntime
 	codeType uint64 // address of PyCode_Type; 0: not known
+	types    types
 	codes    map[uint64]*code
 }
 
@@ -50,9 +51,10 @@ type Frame struct {
 	File     string // as the compiler was given it
 	Line     int    // 0: the instruction is of no line
 
-	code uint64 // address of the code object
-	at   int64  // offset of the instruction from the first one, in bytes; negative: none has been executed
-	line int    // that is stored in a traced frame, up to 3.10; 0: none
+	address uint64 // address of the frame
+	code    uint64 // address of the code object
+	at      int64  // offset of the instruction from the first one, in bytes; negative: none has been executed
+	line    int    // that is stored in a traced frame, up to 3.10; 0: none
 }
 
 // Call is a call of an evaluator with the Python frames that it carries out, innermost first. It may have none.
@@ -103,6 +105,7 @@ func New(mem Memory, images Images, minor int) (*Interpreter, error) {
 	}
 	in := &Interpreter{runtime: runtime, codes: map[uint64]*code{}}
 	in.codeType, _ = images.address("PyCode_Type")
+	in.types = typesOf(images)
 	v, err := in.version(mem, images, minor)
 	if err != nil {
 		return nil, err

@@ -1,0 +1,252 @@
+// Objects of Python: variables of functions, and the few types of which values are read.
+
+package python
+
+import (
+	"encoding/binary"
+	"slices"
+)
+
+// Object is the address of an object; 0: there is none.
+type Object uint64
+
+// Bounds of what is read of objects.
+const (
+	mostLocals = 256
+	mostItems  = 1 << 17 // of a dictionary, deleted ones included
+	mostDigits = 2       // of an integer, of 30 bits each
+)
+
+// Values reads objects of the interpreters of a process. They are read while the process runs; what does not look
+// like an object of the expected type is not read. One goroutine uses it at a time.
+type Values struct {
+	in  *Interpreter
+	mem layers
+}
+
+// Values returns a reader of the objects that the frames of a snapshot use. Frames are as they were when the
+// snapshot was made. nil: the objects of this version are not known; those of 3.11 to 3.14 are.
+func (in *Interpreter) Values(mem Memory, s *Snapshot) *Values {
+	if in.layout.frame.locals == 0 || in.types.dict == 0 || in.types.integer == 0 || in.types.text == 0 || in.types.tuple == 0 {
+		return nil
+	}
+	return &Values{in, layers{s.pieces, mem}}
+}
+
+// types are the addresses of types and values; 0: not known.
+type types struct{ dict, integer, text, tuple, none, no Object }
+
+func typesOf(images Images) (t types) {
+	for symbol, to := range map[string]*Object{"PyDict_Type": &t.dict, "PyLong_Type": &t.integer, "PyUnicode_Type": &t.text,
+		"PyTuple_Type": &t.tuple, "_Py_NoneStruct": &t.none, "_Py_FalseStruct": &t.no} {
+		at, _ := images.address(symbol)
+		*to = Object(at)
+	}
+	return t
+}
+
+// IsNone reports whether an object is None.
+func (v *Values) IsNone(o Object) bool { return o != 0 && o == v.in.types.none }
+
+// IsFalse reports whether an object is False.
+func (v *Values) IsFalse(o Object) bool { return o != 0 && o == v.in.types.no }
+
+// Word returns the word at an offset of an object.
+func (v *Values) Word(o Object, offset uint64) (uint64, bool) {
+	return v.mem.word(uint64(o) + offset)
+}
+
+// head reads the first bytes of an object; ok is false if it is of another type.
+func (v *Values) head(o Object, of Object, b []byte) bool {
+	return o != 0 && v.mem.Read(uint64(o), b) && Object(le.Uint64(b[typeField:])) == of
+}
+
+// Locals returns the local variables of a function that have a value, and the dictionary of the variables of its
+// module.
+func (v *Values) Locals(f *Frame) (locals map[string]Object, globals Object, ok bool) {
+	l := &v.in.layout
+	names, read := v.mem.word(f.code + l.code.locals)
+	if !read || f.address == 0 {
+		return nil, 0, false
+	}
+	var head [24]byte
+	if !v.head(Object(names), v.in.types.tuple, head[:]) {
+		return nil, 0, false
+	}
+	n := min(le.Uint64(head[sizeField:]), mostLocals)
+	items, values := make([]byte, 8*n), make([]byte, 8*n)
+	at, known := v.mem.word(f.address + l.frame.globals)
+	if !known || !v.mem.Read(names+l.items, items) || !v.mem.Read(f.address+l.frame.locals, values) {
+		return nil, 0, false
+	}
+	locals = map[string]Object{}
+	for i := range n {
+		name, ok := v.Text(Object(le.Uint64(items[8*i:])))
+		if !ok {
+			return nil, 0, false
+		}
+		if o := le.Uint64(values[8*i:]) &^ l.frame.tag; o != 0 {
+			locals[name] = Object(o)
+		}
+	}
+	return locals, Object(at), true
+}
+
+// Text returns a string.
+func (v *Values) Text(o Object) (string, bool) {
+	var b [usual]byte
+	if !v.head(o, v.in.types.text, b[:v.in.layout.text.compact]) {
+		return "", false
+	}
+	text, _, ok := v.in.layout.textOf(v.mem.memory, &Piece{Addr: uint64(o), Bytes: b[:]})
+	return text, ok
+}
+
+// Int returns an integer; ok is false if it is none, or has more than 60 bits.
+func (v *Values) Int(o Object) (n int, ok bool) {
+	var b [32]byte
+	if !v.head(o, v.in.types.integer, b[:]) {
+		return 0, false
+	}
+	return v.in.layout.intOf(b[:])
+}
+
+// intOf decodes an integer: up to 3.11 its size, negative for negative ones, and digits; from 3.12 on the lowest
+// two bits of the word before the digits are 1 for zero and 2 for negative ones, and the size begins at bit 3.
+func (l *layout) intOf(b []byte) (n int, ok bool) {
+	tag := le.Uint64(b[l.integer.tag:])
+	size, negative := tag>>3, tag&3 == 2
+	if l.minor <= 11 {
+		size, negative = tag, int64(tag) < 0
+		if negative {
+			size = -tag
+		}
+	}
+	if size > mostDigits {
+		return 0, false
+	}
+	for i := range int(size) {
+		n |= int(le.Uint32(b[int(l.integer.digits)+4*i:])) << (30 * i)
+	}
+	if negative {
+		n = -n
+	}
+	return n, true
+}
+
+// Item is an entry of a dictionary.
+type Item struct{ Key, Value Object }
+
+// Sizes of what a dictionary's table of keys has before its indices and in each entry
+// (Include/internal/pycore_dict.h, 3.11 to 3.14).
+const (
+	keysHeader  = 32
+	logOfIndex  = 9  // offset of the logarithm of the bytes of the indices
+	kindOfKeys  = 10 // offset of the kind
+	generalKeys = 0  // entries have a hash, too
+	textKeys    = 1
+	entriesAt   = 24 // offset of the number of entries
+)
+
+// Items returns the entries of a dictionary, in the order of their insertion. Those of a dictionary that shares its
+// keys with others, as objects do, are not known.
+func (v *Values) Items(o Object) (items []Item, ok bool) {
+	head := make([]byte, max(v.in.layout.dict.keys, v.in.layout.dict.values)+8)
+	if !v.head(o, v.in.types.dict, head) {
+		return nil, false
+	}
+	keys := le.Uint64(head[v.in.layout.dict.keys:])
+	var k [keysHeader]byte
+	if le.Uint64(head[v.in.layout.dict.values:]) != 0 || !v.mem.Read(keys, k[:]) {
+		return nil, false
+	}
+	n, size := le.Uint64(k[entriesAt:]), uint64(16)
+	switch k[kindOfKeys] {
+	case generalKeys:
+		size = 24
+	case textKeys:
+	default:
+		return nil, false
+	}
+	if n > mostItems || k[logOfIndex] > 20 {
+		return nil, false
+	}
+	b := make([]byte, n*size)
+	if !v.mem.Read(keys+keysHeader+1<<k[logOfIndex], b) {
+		return nil, false
+	}
+	for ; len(b) > 0; b = b[size:] {
+		e := b[size-16 : size]
+		if x := (Item{Object(le.Uint64(e)), Object(le.Uint64(e[8:]))}); x.Key != 0 && x.Value != 0 {
+			items = append(items, x)
+		}
+	}
+	return items, true
+}
+
+// Find returns the values of some texts in a dictionary; 0 for those that it does not have. Other keys than texts
+// are passed by.
+func (v *Values) Find(dict Object, texts ...string) (found []Object, ok bool) {
+	items, ok := v.Items(dict)
+	if !ok {
+		return nil, false
+	}
+	longest := 0
+	for _, t := range texts {
+		longest = max(longest, len(t))
+	}
+	l := &v.in.layout
+	pieces := make([]Piece, len(items))
+	for i, x := range items {
+		pieces[i] = Piece{Addr: uint64(x.Key), Bytes: make([]byte, int(l.text.compact)+longest)}
+	}
+	v.mem.memory.ReadMany(pieces)
+	found = make([]Object, len(texts))
+	for i, p := range pieces {
+		if !p.Read || Object(le.Uint64(p.Bytes[typeField:])) != v.in.types.text || le.Uint64(p.Bytes[l.text.length:]) > uint64(longest) {
+			continue
+		}
+		text, _, ok := l.textOf(v.mem.memory, &pieces[i])
+		if k := slices.Index(texts, text); ok && k >= 0 {
+			found[k] = items[i].Value
+		}
+	}
+	return found, true
+}
+
+// Ints returns the integers at which some objects are; ok is false if one of them is no integer.
+func (v *Values) Ints(all []Object) (out []int, ok bool) {
+	pieces := make([]Piece, len(all))
+	for i, o := range all {
+		pieces[i] = Piece{Addr: uint64(o), Bytes: make([]byte, 32)}
+	}
+	v.mem.memory.ReadMany(pieces)
+	for _, p := range pieces {
+		if !p.Read || Object(le.Uint64(p.Bytes[typeField:])) != v.in.types.integer {
+			return nil, false
+		}
+		n, ok := v.in.layout.intOf(p.Bytes)
+		if !ok {
+			return nil, false
+		}
+		out = append(out, n)
+	}
+	return out, true
+}
+
+// Progress appends bytes that change when a function goes on: its instruction, and which objects its local
+// variables are.
+func (v *Values) Progress(b []byte, f *Frame) []byte {
+	b = binary.LittleEndian.AppendUint64(b, f.code)
+	b = binary.LittleEndian.AppendUint64(b, uint64(f.at))
+	names, read := v.mem.word(f.code + v.in.layout.code.locals)
+	var head [24]byte
+	if !read || f.address == 0 || !v.head(Object(names), v.in.types.tuple, head[:]) {
+		return b
+	}
+	values := make([]byte, 8*min(le.Uint64(head[sizeField:]), mostLocals))
+	if v.mem.Read(f.address+v.in.layout.frame.locals, values) {
+		b = append(b, values...)
+	}
+	return b
+}
