@@ -1,6 +1,7 @@
 package e2e
 
 import (
+	"os"
 	"strconv"
 	"strings"
 	"syscall"
@@ -46,4 +47,41 @@ func TestLazyAttach(t *testing.T) {
 		}
 		syscall.Kill(p.pid, syscall.SIGKILL)
 	}
+}
+
+// TestInterruptedSamples has Ctrl-C end samples that would take an hour: what was gathered is shown, and the ranks run on.
+func TestInterruptedSamples(t *testing.T) {
+	t.Parallel()
+	s := newScene(t)
+	rank := s.start(program("spin")).cmd.Process.Pid
+	target := "pids:" + strconv.Itoa(rank)
+	for _, c := range []struct {
+		args      []string
+		out, text string // on standard output, and on the one or the other
+	}{
+		{[]string{"stacks", "--samples", "50", "--every", "1h"}, "[0] (1) in 1 sample:\n", "interrupted: 1 of 50 samples were taken\n"},
+		{[]string{"stacks", "--samples", "50", "--every", "1h", "--folded"}, "main ", "interrupted: 1 of 50 samples were taken\n"},
+		{[]string{"waits", "--samples", "50", "--every", "1h"}, "[0] computes in main (spin.c:", "interrupted: 1 of 50 samples were taken\n"},
+	} {
+		log := s.file("log", "", 0o600)
+		front := s.start("sdm", append(c.args, "--log-level", "debug", "--log", log, target)...)
+		s.eventually(patience, func() string { // the first sample is answered a moment after it is logged
+			text, _ := os.ReadFile(log)
+			if !strings.Contains(string(text), "stacks were read") {
+				return "no sample has been taken" + front.said()
+			}
+			return ""
+		})
+		syscall.Kill(front.cmd.Process.Pid, syscall.SIGINT)
+		front.exits(130)
+		if out := front.out.text(); !strings.Contains(out, c.out) || !strings.Contains(out+front.err.text(), c.text) {
+			t.Errorf("%v: %s", c.args, front.said())
+		}
+		for _, p := range s.named("spin") {
+			if p.tracer != 0 || p.state == "T" || p.state == "t" {
+				t.Errorf("%v: %v is held", c.args, p)
+			}
+		}
+	}
+	syscall.Kill(rank, syscall.SIGKILL)
 }

@@ -196,6 +196,7 @@ type console struct {
 	aborting aborting
 	ended    bool   // no further command will come
 	status   Status // if ended by a command or an error
+	cut      bool   // Ctrl-C has ended samples
 	verdict
 }
 

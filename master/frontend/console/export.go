@@ -3,6 +3,7 @@
 package console
 
 import (
+	"encoding/json"
 	"os"
 	"slices"
 	"strings"
@@ -18,6 +19,10 @@ import (
 // writeNotes writes what an exported tree does not contain.
 func (c *console) writeNotes(x *call) {
 	for _, g := range x.groups {
+		var note protocol.Note
+		if isNote(x, g) && json.Unmarshal(g.Body, &note) == nil && c.cfg.Format == Text {
+			c.complain(note.Text)
+		}
 		if x.cmd.Export != "" && !strings.HasPrefix(x.cmd.Export, command.Waits) && g.Kind == protocol.KindResult && c.cfg.Format == Text {
 			for _, line := range c.cfg.ErrWriter.Notes(g) {
 				c.complain(line)
@@ -26,11 +31,17 @@ func (c *console) writeNotes(x *call) {
 	}
 }
 
-// oneTree returns the answers to a call, of which exported trees have become one.
+// isNote reports whether an answer is a note beside an exported tree, which may be read by a program.
+func isNote(x *call, g protocol.Group) bool {
+	return x.cmd.Export != "" && g.Kind == protocol.KindNote && g.Ranks.IsEmpty()
+}
+
+// oneTree returns the answers to a call, of which exported trees have become one. Notes are left out.
 func oneTree(x *call) (groups []protocol.Group) {
 	at := -1
 	for _, g := range x.groups {
 		switch {
+		case isNote(x, g):
 		case x.cmd.Export == "" || g.Kind != protocol.KindResult:
 			groups = append(groups, g)
 		case at < 0:
@@ -60,7 +71,7 @@ func (c *console) export(x *call) {
 	}
 	ranks := x.results
 	out := text.ExportWaits(x.asked, x.groups)
-	x.groups = slices.DeleteFunc(x.groups, func(g protocol.Group) bool { return g.Kind == protocol.KindResult })
+	x.groups = slices.DeleteFunc(x.groups, func(g protocol.Group) bool { return g.Kind == protocol.KindResult || isNote(x, g) })
 	c.answers(x)
 	if tree == nil {
 		return

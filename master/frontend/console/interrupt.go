@@ -20,11 +20,14 @@ const pressedSoon = time.Second
 
 // interrupt handles Ctrl-C. The first one interrupts the focus, and gdbs of stopped ranks that are
 // busy with a command; the second one ends the wait and tells which answers are missing; the third
-// one ends the console if any still are. Without a prompt, the first one does.
+// one ends the console if any still are. Without a prompt, the first one does, except that it ends samples
+// at first; see endSamples.
 func (c *console) interrupt(now time.Time) {
 	c.scripts = nil
 	if !c.cfg.Interactive {
-		c.ended, c.status = true, StatusInterrupted
+		if !c.endSamples() {
+			c.ended, c.status = true, StatusInterrupted
+		}
 		return
 	}
 	runs, asked := c.busy().Intersect(c.focus), c.waitedFor(c.await.call)
@@ -42,6 +45,17 @@ func (c *console) interrupt(now time.Time) {
 	default:
 		c.interruptFirst(runs.Union(asked))
 	}
+}
+
+// endSamples ends the samples that are being taken, so that those that have been taken are shown before the console
+// ends. It returns false if none are being taken, if they have been ended before, or if ranks would remain stopped.
+func (c *console) endSamples() bool {
+	x := c.await.call
+	if x == nil || x.done || !x.sampling || c.cut || !c.cfg.AnswersOnly {
+		return false
+	}
+	c.cut = true
+	return c.begin(&call{quiet: true}, c.callOn(x.ranks, "interrupt")) == nil
 }
 
 // interruptFirst interrupts ranks. If there are none, it ends the wait.

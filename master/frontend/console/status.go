@@ -50,6 +50,10 @@ func (c *console) done() {
 	if c.ended {
 		return
 	}
+	if c.cut {
+		c.ended, c.status = true, StatusInterrupted
+		return
+	}
 	c.ended, c.judge = true, !c.cfg.Interactive && !c.cfg.Past
 	if run := c.busy(); c.judge && c.cfg.AtEnd != "" && !c.cfg.AnswersOnly && !run.IsEmpty() {
 		c.say("[" + text.Ranks(run) + "] " + c.cfg.AtEnd + " while running: the commands are done")
