@@ -66,7 +66,11 @@ func (p *process) levels(t *snapshot.Thread, v view) (levels []level) {
 	for _, f := range shortened(p.join(t)) {
 		switch {
 		case f.Python != nil:
-			levels = append(levels, level{Frame: pythonFrame(f.Python, v.by), python: true})
+			l := level{Frame: pythonFrame(f.Python, v.by), python: true}
+			if c, ok := p.torch[t.TID]; ok && c.frame == f.Python {
+				l.Call = c.short()
+			}
+			levels = append(levels, l)
 		case f.Native == splice.CutHere:
 			levels = append(levels, level{Frame: stack.Frame{Func: "(cut: " + t.Stack.Cut + ")"}})
 		case f.Native == splice.CutPython:

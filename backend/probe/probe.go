@@ -56,6 +56,7 @@ type watched struct {
 	// Those of the last sample; see waits.
 	stamp, arrivals uint64
 	progress        progress
+	runs            *runs
 }
 
 // mostQueued is the number of requests that may wait. Further ones block their caller: a session
@@ -292,19 +293,26 @@ func (b *Backend) unread(id protocol.RequestID, r rank.ID, err error) {
 	b.sink.Reply(id, protocol.Group{Kind: protocol.KindFault, Ranks: one, Body: canonical.JSON(f), Waits: wait.Of(one, wait.Rank{Doing: wait.Doing{State: state}})})
 }
 
-// graph returns what a rank waits for. For a rank whose number is not its rank in MPI_COMM_WORLD it returns
-// an edge OtherNumber: the waits of other ranks name it by its rank in MPI_COMM_WORLD.
+// graph returns what a rank waits for. For a rank whose number is not its rank in MPI_COMM_WORLD, or
+// in the default process group of torch, it returns an edge OtherNumber: the waits of other ranks name it by that.
 func (b *Backend) graph(r rank.ID, w *waits) *wait.Graph {
 	one := rank.Range(r, r)
 	if w.world != wait.No && w.world != int(r) {
-		return wait.Of(one, wait.Rank{Waits: []wait.Message{{Edge: wait.Edge{Function: wait.OtherNumber, Tag: wait.Unknown}, Peer: wait.Unknown}}})
+		number := wait.OtherNumber
+		if w.inTorch {
+			number = wait.OtherTorchNumber
+		}
+		return wait.Of(one, wait.Rank{Waits: []wait.Message{{Edge: wait.Edge{Function: number, Tag: wait.Unknown}, Peer: wait.Unknown}}})
 	}
 	x := b.ranks[r]
 	w.Moved = x.stamp != 0 && x.stamp != w.stamp
-	if local := w.size <= len(b.ranks); !w.numbered { // messages of other hosts do not come by shared memory
+	switch local := w.size <= len(b.ranks); {
+	case w.inTorch:
+		w.Doubt = !w.runs.slept(x.runs, w.polling)
+	case !w.numbered: // messages of other hosts do not come by shared memory
 		w.Doubt = !local || w.arrivals == 0 || w.arrivals != x.arrivals
 	}
-	x.stamp, x.arrivals = w.stamp, w.arrivals
+	x.stamp, x.arrivals, x.runs = w.stamp, w.arrivals, w.runs
 	return wait.Of(one, w.Rank)
 }
 

@@ -32,9 +32,11 @@ type process struct {
 	fresh   bool             // maps have just been read
 	program string           // file of the program, as in image.Module
 	objects backend.Objects
-	python  *pythonOf       // nil: it has no interpreter of Python
-	calls   map[int]blocked // of MPI, by thread; nil: not looked for
-	state   wait.State      // before it was held
+	python  *pythonOf         // nil: it has no interpreter of Python
+	calls   map[int]blocked   // of MPI, by thread; nil: not looked for
+	torch   map[int]torchCall // of torch.distributed, by thread
+	state   wait.State        // before it was held
+	runs    *runs             // before it was held; nil without torch
 	// derivable is how many instructions of code without tables may be executed for this sample.
 	derivable int
 }

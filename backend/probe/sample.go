@@ -65,7 +65,10 @@ func (c *cache) takeOnce(pids, which []int, out []sample, v view) (inconsistent 
 	for _, i := range which {
 		p, err := c.look(pids[i])
 		if out[i] = (sample{err: err}); err == nil {
-			p.state = stateOf(pids[i]) // which holding it will change
+			p.state, p.runs = stateOf(pids[i]), nil // which holding it will change
+			if p.mayUseTorch() {
+				p.runs = runsOf(pids[i])
+			}
 			known, index = append(known, p), append(index, i)
 		}
 	}
@@ -104,7 +107,7 @@ func (c *cache) sample(p *process, held *hold.Process, v view) (s sample) {
 			if p.python != nil && now.python != nil {
 				now.python.shot = p.python.shot
 			}
-			c.processes[p.id], now.state = now, p.state
+			c.processes[p.id], now.state, now.runs = now, p.state, p.runs
 			p, shot = now, now.snapshot(held)
 		}
 	}
@@ -112,7 +115,7 @@ func (c *cache) sample(p *process, held *hold.Process, v view) (s sample) {
 		s.err = fs.ErrPermission
 		return s
 	}
-	p.calls = p.blockedCalls(shot, c.explain)
+	p.calls, p.torch = p.blockedCalls(shot, c.explain), p.torchCalls(shot, held)
 	for t := range shot.Threads {
 		s.threads = append(s.threads, p.frames(&shot.Threads[t], v))
 	}

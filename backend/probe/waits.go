@@ -30,8 +30,11 @@ type waits struct {
 	// arrivals is a hash that changes if a message reaches the process, or another process that shares
 	// memory with it. 0: not known.
 	arrivals uint64
-	numbered bool // the library numbers its messages, and the numbers are in stamp
-	size     int  // of MPI_COMM_WORLD
+	numbered bool         // the library numbers its messages, and the numbers are in stamp
+	size     int          // of MPI_COMM_WORLD
+	inTorch  bool         // a thread is in a call of torch.distributed
+	runs     *runs        // of a process in which a thread is in a call of torch.distributed
+	polling  map[int]bool // threads that poll its connections
 }
 
 // mostStamped bounds the bytes of a stack that are looked at for a stamp.
@@ -59,8 +62,19 @@ func (p *process) waitsOf(shot *snapshot.Process, held *hold.Process, threads []
 			w.add(&c.wait, c.world)
 			w.settle()
 		}
+		torch, inTorch := p.torch[t.TID]
+		if inTorch && !inMPI {
+			calls++
+			w.addTorch(&torch)
+			w.runs, w.polling = p.runs, p.polling(shot)
+			hash.Add(torch.progress)
+		}
 		if t.TID == p.pid { // MPI is left out of the frames unless its call waits for nothing, since its requests are complete
-			w.Doing.Frames = framesText(threads[i], c.wait.Function, inMPI && len(w.Calls)+len(w.Waits) > 0)
+			frames := threads[i]
+			if inTorch && !inMPI {
+				frames = outsideTorch(frames, torch.Function)
+			}
+			w.Doing.Frames = framesText(frames, c.wait.Function, inMPI && len(w.Calls)+len(w.Waits) > 0)
 		}
 		if inMPI || t.TID == p.pid {
 			stamp(hash, shot, held, t, c.frame, inMPI, nil)

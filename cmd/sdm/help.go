@@ -106,8 +106,9 @@ const usageStacks = `sdm stacks [flags] PID | slurm:JOBID[.STEP] | flux:JOBID | 
 Finds the ranks of a job that runs, as sdm attach does, and writes the stacks of all their
 threads as one tree. No gdb is needed: each process is stopped for about a millisecond, in
 which its stacks are copied. With --samples it takes several samples, and shows which ranks
-have not moved. In front of the tree it says who waits for whom in MPI (docs/hangs.md): "so far"
-is what is so at one instant, "certain" what several samples agree on. Helper threads of MPI, OpenMP and other runtimes, in which nothing of the
+have not moved. Ctrl-C ends them and shows what they have shown so far. In front of
+the tree it says who waits for whom in MPI or torch.distributed (docs/hangs.md): "so far" is what is so
+at one instant, "certain" what several samples agree on. Helper threads of MPI, OpenMP and other runtimes, in which nothing of the
 program is found, are one line; --all-threads shows them. A stack that could not be followed
 begins with (cut: and the reason). System calls that must not be restarted, such as
 epoll_wait, return EINTR, as they do when a debugger attaches.
@@ -122,8 +123,8 @@ epoll_wait, return EINTR, as they do when a debugger attaches.
 const usageWaits = `sdm waits [flags] PID | slurm:JOBID[.STEP] | flux:JOBID | pbs:JOBID | pmix:NAMESPACE | torchrun:ID | pids:PID,PID... | hostfile:FILE | job:ID
 
 Finds the ranks of a job that runs, as sdm stacks does, and tells why they do not go on: who
-waits for whom in MPI, for whom all wait in the end, and what that one does. Then there is a
-line for each call of MPI in which ranks are, and for what the others do. No gdb is needed, no
+waits for whom in MPI or torch.distributed, for whom all wait in the end, and what that one does. Then there is a
+line for each call in which ranks are, and for what the others do. No gdb is needed, no
 debug information of MPI and no preparation. docs/hangs.md tells the rules.
 
   sdm waits 4711                          4711 is the process of mpirun

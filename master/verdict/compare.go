@@ -15,6 +15,8 @@ import (
 var asymmetric = map[string]bool{
 	"MPI_Bcast": true, "MPI_Reduce": true, "MPI_Gather": true, "MPI_Gatherv": true, "MPI_Scatter": true, "MPI_Scatterv": true,
 	"MPI_Scan": true, "MPI_Exscan": true,
+	// of torch.distributed
+	"broadcast": true, "reduce": true, "gather": true, "scatter": true, "monitored_barrier": true,
 }
 
 // compare sets mismatch if the calls in a communicator do not fit: the functions differ, or arguments that must be

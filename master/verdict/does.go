@@ -73,6 +73,9 @@ func (s *solver) waitsOpenly(r rank.ID) string {
 			return "is in " + strings.Join(x.names(), " and ") + " on " + commName(x.comm) + ", which all members have entered"
 		}
 	}
+	if s.torch.Contains(r) {
+		return "is in torch.distributed, where its message is under way"
+	}
 	return "is in MPI, where its message is under way"
 }
 

@@ -174,7 +174,7 @@ func (s *solver) cause(c *cause) Finding {
 		does = append(does, clause{ids[0], verbs(ranks, text)})
 	}
 	f := Finding{Kind: Cause, Ranks: named.Union(causes), Certain: s.settled(named.Minus(causes)) && !causes.Intersects(s.unsure.Intersect(s.fixed))}
-	if causes.Intersects(s.g.Moved()) { // they may have served the waiting ranks in between, and do the same again
+	if causes.Intersects(s.g.Moved()) || named.Intersects(s.torch) { // they may have served the waiting ranks in between, and do the same again
 		f.Certain = f.Certain && s.quiet(named.Minus(causes))
 	}
 	f.Text = strings.Join(append(parts, sentence(does, ", ")), "; ") + s.othersWaiting(c.vertices, f.Ranks)

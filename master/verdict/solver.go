@@ -4,6 +4,7 @@ package verdict
 
 import (
 	"slices"
+	"strings"
 
 	"sdm/protocol/rank"
 	"sdm/protocol/wait"
@@ -20,6 +21,7 @@ type solver struct {
 	groups  []group
 	blocked rank.Set // that wait in MPI
 	fixed   rank.Set // that do not wait for other ranks even if they are in a call: stopped, dead and so on
+	torch   rank.Set // in calls of torch.distributed, in which only those that have not run are sure not to have gone on
 	unsure  rank.Set // of which it is not known whether they wait for all of their arcs
 
 	arcs  []arc   // ascending by from, then to
@@ -59,6 +61,16 @@ func newSolver(g *wait.Graph, samples int) *solver {
 			if last := r.Of(r.Last()); last >= 0 && last <= int(rank.MaxID) {
 				all = all.Union(rank.Of(rank.ID(last)))
 			}
+		}
+	}
+	for _, c := range g.Calls() {
+		if !strings.HasPrefix(c.Function, "MPI_") {
+			s.torch = s.torch.Union(c.Ranks)
+		}
+	}
+	for i := range g.Edges() {
+		if e := &g.Edges()[i]; e.Comm != "" && !strings.HasPrefix(e.Function, "MPI_") {
+			s.torch = s.torch.Union(e.Pairs.Ranks())
 		}
 	}
 	last, _ := all.Max()

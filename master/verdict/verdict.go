@@ -79,8 +79,8 @@ func Of(g *wait.Graph, samples int) []Finding {
 		return nil
 	}
 	for _, e := range g.Edges() {
-		if e.Function == wait.OtherNumber {
-			return []Finding{{Kind: NoVerdict, Ranks: e.Pairs.Ranks(), Text: plural(e.Pairs.Ranks(), "has another number", "have other numbers") + " in MPI_COMM_WORLD, so that who waits for whom is not known"}}
+		if world := worlds[e.Function]; world != "" {
+			return []Finding{{Kind: NoVerdict, Ranks: e.Pairs.Ranks(), Text: plural(e.Pairs.Ranks(), "has another number", "have other numbers") + " in " + world + ", so that who waits for whom is not known"}}
 		}
 	}
 	s := newSolver(g, samples)
@@ -105,6 +105,9 @@ func Of(g *wait.Graph, samples int) []Finding {
 	}
 	return findings
 }
+
+// worlds are what numbers all ranks, by the functions of edges that say that a rank has another number there.
+var worlds = map[string]string{wait.OtherNumber: "MPI_COMM_WORLD", wait.OtherTorchNumber: "the default process group of torch"}
 
 // moves reports whether all waiting ranks of a finding have moved between the samples: then the job goes on.
 func (s *solver) moves(f Finding) bool {

@@ -66,6 +66,11 @@ func send(peer, tag int, change ...func(*wait.Edge)) wait.Message {
 	return m
 }
 
+// torchMessage makes a half of a message of torch.distributed.
+func torchMessage(function string, peer int) wait.Message {
+	return wait.Message{Edge: wait.Edge{Function: function, Comm: "w", Send: function == "send"}, Peer: peer}
+}
+
 // waits lets ranks wait for messages.
 func (j *job) waits(ranks string, all ...wait.Message) *job {
 	return j.add(ranks, wait.Rank{Doing: wait.Doing{Frames: "exchange h.c:9"}, Comms: []wait.Comm{j.comm("w")}, Waits: all})
@@ -193,6 +198,18 @@ func TestRules(t *testing.T) {
 			"certain: no hang: all ranks have moved"},
 		{"some of those who wait move", jobOf(4).in("0-2", "MPI_Barrier", "w").does("3", wait.Running, "f x.c:1").moved("1,3"),
 			"so far: 0-2 wait in MPI_Barrier on MPI_COMM_WORLD for 3; 3 computes in f (x.c:1)"},
+		{"torch, absent", jobOf(4).in("0-1,3", "all_reduce", "the default process group:0-3").does("2", wait.Sleeping, "clock_nanosleep from libc.so.6", "train train.py:9"),
+			"certain: 0-1,3 wait in all_reduce on the default process group for 2; 2 sleeps in train (train.py:9)"},
+		{"torch, members of two groups", jobOf(4).in("0-2", "all_reduce", "the default process group:0-3").in("3", "broadcast", "the process group of 1,3:1,3", root(1)),
+			"certain: deadlock: 0-2 wait in all_reduce on the default process group for 3, 3 waits in broadcast on the process group of 1,3 for 1"},
+		{"torch, one step more", jobOf(4).in("0,2-3", "barrier", "the default process group:0-3").in("1", "all_reduce", "the default process group:0-3"),
+			"certain: calls that do not fit on the default process group: all_reduce by 1, barrier by 0,2-3"},
+		{"torch, left early", jobOf(4).in("0", "all_reduce", "the default process group:0-3").in("1-2", "broadcast", "the default process group:0-3").does("3", wait.Running, "f train.py:1"),
+			"certain: 0 waits in all_reduce and 1-2 wait in broadcast on the default process group for 3; 3 computes in f (train.py:1)"},
+		{"torch, message under way", jobOf(3).add("0", wait.Rank{Comms: []wait.Comm{jobOf(3).comm("w")}, Waits: []wait.Message{torchMessage("send", 1)}}).add("1", wait.Rank{Comms: []wait.Comm{jobOf(3).comm("w")}, Waits: []wait.Message{torchMessage("recv", 0)}}).in("2", "barrier", "the default process group:0-2"),
+			"certain: 2 waits in barrier on the default process group for 0-1; 0-1 are in torch.distributed, where its message is under way"},
+		{"torch, another number", jobOf(2).add("1", wait.Rank{Waits: []wait.Message{{Edge: wait.Edge{Function: wait.OtherTorchNumber}, Peer: wait.Unknown}}}),
+			"so far: 1 has another number in the default process group of torch, so that who waits for whom is not known"},
 		{"another number", jobOf(2).add("1", wait.Rank{Waits: []wait.Message{{Edge: wait.Edge{Function: wait.OtherNumber}, Peer: wait.Unknown}}}),
 			"so far: 1 has another number in MPI_COMM_WORLD, so that who waits for whom is not known"},
 	} {

@@ -143,6 +143,9 @@ type Rank struct {
 // Peers of edges are ranks of MPI_COMM_WORLD, so they cannot be matched with such ranks.
 const OtherNumber = "another rank of MPI_COMM_WORLD"
 
+// OtherTorchNumber is the same for the default process group of torch.distributed.
+const OtherTorchNumber = "another rank of torch.distributed"
+
 // Message is an edge with its peer: a rank, or Any, or Unknown.
 type Message struct {
 	Edge
