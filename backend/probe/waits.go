@@ -246,6 +246,12 @@ func framesText(frames []stack.Frame, function string, inMPI bool) string {
 		if i := slices.IndexFunc(frames, is); i >= 0 {
 			end = i
 		}
+		named := func(f stack.Frame) bool { return f.Func != unnamed }
+		if slices.ContainsFunc(frames[:end], named) {
+			for end > 0 && !named(frames[end-1]) { // of a library without symbols, such as that of mpi4py
+				end--
+			}
+		}
 	}
 	var names []string
 	for i := end - 1; i >= 0 && len(names) < wait.MaxFrames; i-- {

@@ -63,7 +63,7 @@ func Rows(g *wait.Graph) (rows []Row) {
 // calledBy returns the function that has made the call of ranks, if it is the same for all.
 func calledBy(g *wait.Graph, ranks rank.Set) string {
 	for _, d := range g.Doings() {
-		if names := d.Names(); len(names) > 0 && ranks.Minus(d.Ranks).IsEmpty() {
+		if names := d.Names(); len(names) > 0 && !strings.HasPrefix(names[0], "??") && ranks.Minus(d.Ranks).IsEmpty() {
 			return ", called by " + frameText(names[0])
 		}
 	}

@@ -2,6 +2,8 @@ package e2e
 
 import (
 	"flag"
+	"os/exec"
+	"path/filepath"
 	"regexp"
 	"strconv"
 	"strings"
@@ -103,7 +105,45 @@ func TestJobsThatGoOn(t *testing.T) {
 	}
 }
 
-// hung is a job of hang.c.
+// pythonHangs are cases of hang.py, and how what is said of them must begin. Two of them are run without -all-hangs.
+var pythonHangs = []planted{
+	{name: "thread", want: "certain: calls that do not fit on MPI_COMM_WORLD: MPI_Allreduce by 0-1,3-4, MPI_Barrier by 2"},
+	{name: "objects", want: "certain: deadlock: 0-1,3-4 wait in MPI_Barrier on MPI_COMM_WORLD for 2, 2 waits for 3 (receive tag 7)"},
+	{name: "asleep", want: others + "2 sleeps in asleep (hang.py)"},
+	{name: "functions", want: "certain: calls that do not fit on MPI_COMM_WORLD: MPI_Allreduce by 0-1,3-4, MPI_Barrier by 2"},
+	{name: "ring", want: "certain: deadlock: 0-3 wait for 1..4 (receive tag 3), 4 waits for 0 (receive tag 3)"},
+	{name: "lock", want: others + "2 waits "},
+}
+
+// TestHangsOfPython plants hangs in jobs of mpi4py, with Open MPI.
+func TestHangsOfPython(t *testing.T) {
+	python := systemPython(t)
+	if out, err := exec.Command(python, "-c", "import mpi4py.MPI").CombinedOutput(); err != nil {
+		t.Skipf("python3 has no mpi4py: %s", out)
+	}
+	program, err := filepath.Abs(filepath.Join("..", "..", "..", "testdata", "programs", "hang.py"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	for i, h := range pythonHangs {
+		if i >= 2 && !*allHangs {
+			continue
+		}
+		t.Run(h.name, func(t *testing.T) {
+			s := newScene(t)
+			job := s.hung(openMPI, python, program, h.name)
+			defer job.kill()
+			s.eventually(patience, func() string {
+				if got := job.waits(); !strings.HasPrefix(got, h.want) {
+					return "it says " + got + "\nand not " + h.want
+				}
+				return ""
+			})
+		})
+	}
+}
+
+// hung is a job of hang.c or hang.py.
 type hung struct {
 	s       *scene
 	starter *process
@@ -112,7 +152,13 @@ type hung struct {
 
 func (s *scene) hang(m starter, name string) *hung {
 	s.t.Helper()
-	h := &hung{s: s, starter: s.mpirun(m, 5, m.program("hang"), name)}
+	return s.hung(m, m.program("hang"), name)
+}
+
+// hung starts five ranks of a program that says their process IDs.
+func (s *scene) hung(m starter, args ...string) *hung {
+	s.t.Helper()
+	h := &hung{s: s, starter: s.mpirun(m, 5, args...)}
 	pid := regexp.MustCompile(`pid (\d+)\n`)
 	s.eventually(patience, func() string {
 		found := pid.FindAllStringSubmatch(h.starter.out.text()+"\n", -1)
