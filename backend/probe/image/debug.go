@@ -4,9 +4,11 @@ package image
 
 import (
 	"bytes"
+	"cmp"
 	"debug/dwarf"
 	"debug/elf"
 	"encoding/binary"
+	"errors"
 	"fmt"
 	"strings"
 )
@@ -36,6 +38,9 @@ func (f *file) dwarf() (d *dwarf.Data, info []byte, err error) {
 	if len(sections["info"]) == 0 {
 		return nil, nil, nil
 	}
+	if err := checkAbbreviations(sections["info"], sections["abbrev"]); err != nil {
+		return nil, nil, err
+	}
 	d, err = dwarf.New(sections["abbrev"], nil, nil, sections["info"], sections["line"], nil, sections["ranges"], sections["str"])
 	if err != nil {
 		return nil, nil, err
@@ -48,37 +53,117 @@ func (f *file) dwarf() (d *dwarf.Data, info []byte, err error) {
 	return d, sections["info"], nil
 }
 
-// firstEntries returns where the first entries of units are in .debug_info, which follow the unit headers
-// (DWARF 5, 7.5.1). Only compilation units are returned, not type or partial units of DWARF 5.
-func firstEntries(info []byte) (offsets []dwarf.Offset) {
+// header is what the header of a unit in .debug_info says.
+type header struct {
+	version, kind int // kind is that of DWARF 5; 0 before
+	abbreviations uint64
+	end           uint64 // offset of what follows the header
+}
+
+// compileUnit is the kind of a compilation unit of DWARF 5 (DW_UT_compile).
+const compileUnit = 1
+
+// headers calls do for each unit until it returns false, or the section ends (DWARF 5, 7.5.1).
+func headers(info []byte, do func(h header) bool) {
 	le := binary.LittleEndian
 	for at := uint64(0); at+4 <= uint64(len(info)); {
-		b, size, header := info[at:], uint64(le.Uint32(info[at:])), uint64(4)
-		wide := size == 0xffffffff // the 64-bit format
-		if wide {
+		b, size, begin := info[at:], uint64(le.Uint32(info[at:])), uint64(4)
+		offset := uint64(4)     // size of debug_abbrev_offset
+		if size == 0xffffffff { // the 64-bit format
 			if len(b) < 12 {
-				return offsets
+				return
 			}
-			size, header = le.Uint64(b[4:]), 12
+			size, begin, offset = le.Uint64(b[4:]), 12, 8
 		}
-		if size > uint64(len(b))-header {
-			return offsets
+		if size > uint64(len(b))-begin {
+			return
 		}
-		offset := uint64(4) // size of debug_abbrev_offset
-		if wide {
-			offset = 8
-		}
-		if body := b[header : header+size]; size > 2 {
-			switch version := le.Uint16(body); {
-			case version >= 2 && version <= 4:
-				offsets = append(offsets, dwarf.Offset(at+header+2+offset+1))
-			case version == 5 && body[2] == 1: // DW_UT_compile
-				offsets = append(offsets, dwarf.Offset(at+header+2+2+offset))
+		if body := b[begin : begin+size]; size >= 4+offset {
+			h, from := header{version: int(le.Uint16(body))}, uint64(2)
+			if h.version == 5 {
+				h.kind, from = int(body[2]), 4
+			}
+			h.abbreviations, h.end = uint64(le.Uint32(body[from:])), at+begin+from+offset
+			if offset == 8 {
+				h.abbreviations = le.Uint64(body[from:])
+			}
+			if h.version < 5 {
+				h.end++ // size of an address
+			}
+			if !do(h) {
+				return
 			}
 		}
-		at += header + size
+		at += begin + size
 	}
+}
+
+// firstEntries returns where the first entries of units are in .debug_info, which follow the unit headers. Only
+// compilation units are returned, not type or partial units of DWARF 5.
+func firstEntries(info []byte) (offsets []dwarf.Offset) {
+	headers(info, func(h header) bool {
+		if h.version >= 2 && h.version <= 4 || h.version == 5 && h.kind == compileUnit {
+			offsets = append(offsets, dwarf.Offset(h.end))
+		}
+		return true
+	})
 	return offsets
+}
+
+// errAbbreviations is returned for units whose tables of abbreviations overlap: package debug/dwarf reads each table
+// from its begin to its end, so that the time would be the product of the sizes of two sections.
+var errAbbreviations = errors.New("tables of abbreviations overlap")
+
+// checkAbbreviations returns errAbbreviations if the tables of all units together are more than twice as large as
+// the section.
+func checkAbbreviations(info, abbrev []byte) error {
+	known := map[uint64]bool{}
+	rest := 2*len(abbrev) + 1<<10
+	headers(info, func(h header) bool {
+		if !known[h.abbreviations] && h.abbreviations < uint64(len(abbrev)) {
+			known[h.abbreviations] = true
+			rest -= tableSize(abbrev[h.abbreviations:], rest)
+		}
+		return rest >= 0
+	})
+	if rest < 0 {
+		return errAbbreviations
+	}
+	return nil
+}
+
+// tableSize returns the size of the table of abbreviations that begins at b (DWARF 5, 7.5.3), or, if it is larger
+// than most, a larger number.
+func tableSize(b []byte, most int) int {
+	const implicit = 0x21 // DW_FORM_implicit_const, which is followed by a value
+	at := 0
+	number := func() (v uint64) {
+		for shift := 0; at < len(b); shift += 7 {
+			c := b[at]
+			at++
+			if shift < 64 {
+				v |= uint64(c&0x7f) << shift
+			}
+			if c < 0x80 {
+				return v
+			}
+		}
+		return 0
+	}
+	for at <= most && number() != 0 {
+		number() // tag
+		at++     // whether there are children
+		for at <= most {
+			name, form := number(), number()
+			if form == implicit {
+				number()
+			}
+			if name == 0 && form == 0 {
+				break
+			}
+		}
+	}
+	return at
 }
 
 // unpackedDWARF reads debug information by package debug/elf, which decompresses and relocates it.
@@ -100,6 +185,12 @@ func (f *file) unpackedDWARF() (d *dwarf.Data, info []byte, err error) {
 	}
 	if info, err = s.Data(); err != nil {
 		return nil, nil, err
+	}
+	if s := e.Section(".debug_abbrev"); s != nil {
+		abbrev, err := s.Data()
+		if err = cmp.Or(err, checkAbbreviations(info, abbrev)); err != nil {
+			return nil, nil, err
+		}
 	}
 	d, err = e.DWARF()
 	return d, info, err
