@@ -52,7 +52,7 @@ func runsOf(pid int) *runs {
 
 // sumOf returns the sum of some of the numbers of a file of lines "name: number".
 func sumOf(path string, names ...string) (sum uint64, ok bool) {
-	text, err := hold.ReadText(path, 4096)
+	text, err := hold.ReadText(path, nil)
 	if err != nil {
 		return 0, false
 	}

@@ -29,6 +29,9 @@ type torchCall struct {
 
 // torchCalls returns the calls of torch.distributed that the threads of a process are in, by thread ID.
 func (p *process) torchCalls(s *snapshot.Process, held *hold.Process) map[int]torchCall {
+	if p.python == nil || p.python.in == nil {
+		return nil
+	}
 	var values *python.Values
 	calls := map[int]torchCall{}
 	threads := p.python.threads()
