@@ -50,7 +50,7 @@ type Family struct {
 // FamilyOf reads a process and its descendants.
 func FamilyOf(pid int) Family {
 	f := Family{pid, processes{}, map[int][]string{}}
-	for p, parent := range parentsOf() {
+	for p, parent := range Parents() {
 		f.ps[p] = process{parent: parent}
 	}
 	for p := range f.ps {

@@ -18,7 +18,7 @@ import (
 // another one, TaskOf looks for the task: by its ids in inner namespaces (proc(5), NSpid), or else
 // by rank and executable alone. The error says that there is no such process, or more than one.
 func TaskOf(pid, number int, program string) (int, error) {
-	return taskOf(pid, number, program, taskQueries{procID, programOf, namespacePids, parentsOf})
+	return taskOf(pid, number, program, taskQueries{procID, programOf, namespacePids, Parents})
 }
 
 // taskQueries are the questions about processes that taskOf asks.

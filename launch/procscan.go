@@ -3,6 +3,7 @@ package launch
 import (
 	"bytes"
 	"fmt"
+	"maps"
 	"os"
 	"path/filepath"
 	"slices"
@@ -79,13 +80,16 @@ func (p process) isOn(host string) bool {
 // scan reads all processes of this host.
 func (f RankFrom) scan() processes {
 	found := processes{}
-	for pid, parent := range parentsOf() {
+	for pid, parent := range Parents() {
 		p := process{parent: parent, Identity: f.identityOf(pid)}
 		p.elsewhere = p.Number != Unknown && !isOfOurNet(pid)
 		found[pid] = p
 	}
 	return found
 }
+
+// ids returns the process ids in order, so that of several errors always the same is returned.
+func (ps processes) ids() []int { return slices.Sorted(maps.Keys(ps)) }
 
 // isRank reports whether a process has a rank that its parent does not have: the children of a
 // rank inherit its environment.
@@ -108,7 +112,8 @@ func (ps processes) ranksBelow(top int) (protocol.Proctable, error) {
 
 // addBelow adds the ranks below a process to a table.
 func (ps processes) addBelow(t *table, host string, top int) error {
-	for pid, p := range ps {
+	for _, pid := range ps.ids() {
+		p := ps[pid]
 		if !ps.isBelow(pid, top) || !ps.isRank(p) {
 			continue
 		}
@@ -126,7 +131,8 @@ func (ps processes) ranksOfJob(id, host string) (protocol.Proctable, Whole, erro
 		return nil, Whole{}, &SeveralJobs{id, several}
 	}
 	job := ""
-	for pid, p := range ps {
+	for _, pid := range ps.ids() {
+		p := ps[pid]
 		if !ps.isRank(p) || !p.isOn(host) {
 			continue
 		}
@@ -266,8 +272,9 @@ func (f RankFrom) identityOf(pid int) Identity {
 	return id
 }
 
-// parentsOf returns the parent of every process of this host.
-func parentsOf() map[int]int {
+// Parents returns the parent of every process of this host (proc(5), stat). Processes that end
+// meanwhile may be missing.
+func Parents() map[int]int {
 	parents := map[int]int{}
 	dir, err := os.Open("/proc")
 	if err != nil {

@@ -52,12 +52,24 @@ func (s *Server) hostGroup(ranks rank.Set, info protocol.HostInfo, limit int) pr
 	return g
 }
 
-// pidOf returns the process ID of a rank, 0 if it has no process. It runs in the queue.
+// pidOf returns the process ID of a rank, 0 if it has none, or none any more: another process may have
+// the number of one that has ended, or that runs detached and is not watched. It runs in the queue.
 func (s *Server) pidOf(r rank.ID) int {
+	if s.isOver(r) {
+		return 0
+	}
 	if s.cfg.SimulatedPID != nil {
 		return s.cfg.SimulatedPID(r)
 	}
 	return s.pids[r]
+}
+
+// isOver reports whether the process of a rank has ended, or may have without being seen.
+func (s *Server) isOver(r rank.ID) bool {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	p := s.processes[r]
+	return s.others.ended.Contains(r) || p != nil && p.isEnded() && !p.runsDetached()
 }
 
 // noteTargets records program and process of the ranks that are handed to the back end. It runs in

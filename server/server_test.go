@@ -82,6 +82,19 @@ func TestHosts(t *testing.T) {
 	}
 }
 
+// TestEndedRankHasNoProcess asks for the processes of a rank that has ended: another process may have
+// its number.
+func TestEndedRankHasNoProcess(t *testing.T) {
+	b := newBench(t, nil)
+	b.shell(t, 1, "exit 3", rank.Set{})
+	b.up.untilLine(t, `exited [0] {"code":3}`)
+	for _, command := range []string{"info hosts", "usage"} {
+		if got := b.ask(t, 1, command, protocol.Args{Limit: -1}); len(got) != 1 || strings.Contains(got[0], "=") {
+			t.Errorf("%s: %q", command, got)
+		}
+	}
+}
+
 // A live rank is killed and started again, and only the new start is reported.
 func TestRunAgain(t *testing.T) {
 	b := newBench(t, nil)

@@ -36,7 +36,6 @@ var (
 		{"PMIX_DEBUGGER_DAEMONS", pmix.DebuggerDaemons, C.PMIX_DEBUGGER_DAEMONS},
 		{"PMIX_DEBUG_TARGET", pmix.DebugTarget, C.PMIX_DEBUG_TARGET},
 		{"PMIX_DEBUG_DAEMONS_PER_NODE", pmix.DaemonsPerNode, C.PMIX_DEBUG_DAEMONS_PER_NODE},
-		{"PMIX_COSPAWN_APP", pmix.CospawnApp, C.PMIX_COSPAWN_APP},
 		{"PMIX_MAPBY", pmix.MapBy, C.PMIX_MAPBY},
 		{"PMIX_RANKBY", pmix.RankBy, C.PMIX_RANKBY},
 		{"PMIX_BINDTO", pmix.BindTo, C.PMIX_BINDTO},

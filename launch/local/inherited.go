@@ -13,9 +13,9 @@ import (
 const maxInherited = 4096
 
 // Inherited returns the descriptors up to maxInherited, without the standard streams, that the
-// starter meant for the program (PMI_FD in a slot of MPICH), except those in ours. It marks all of
-// them, and those in ours, close-on-exec. From then on only ranks get them, from a Forker, and gdbs
-// do not. It must be called once, before other code opens files.
+// starter meant for the program (PMI_FD in a slot of MPICH), except those in ours. It marks all
+// descriptors close-on-exec, also those in ours and those above maxInherited. From then on only ranks
+// get them, from a Forker, and gdbs do not. It must be called once, before other code opens files.
 func Inherited(ours ...int) ([]int, error) {
 	entries, err := os.ReadDir("/proc/self/fd")
 	if err != nil {
@@ -24,7 +24,7 @@ func Inherited(ours ...int) ([]int, error) {
 	var found []int
 	for _, e := range entries {
 		fd, err := strconv.Atoi(e.Name())
-		if err != nil || fd <= 2 || fd > maxInherited {
+		if err != nil || fd <= 2 {
 			continue
 		}
 		flags, err := unix.FcntlInt(uintptr(fd), unix.F_GETFD, 0)
@@ -32,7 +32,7 @@ func Inherited(ours ...int) ([]int, error) {
 			continue // the directory itself, or a file of the Go runtime
 		}
 		unix.CloseOnExec(fd)
-		if !slices.Contains(ours, fd) {
+		if fd <= maxInherited && !slices.Contains(ours, fd) {
 			found = append(found, fd)
 		}
 	}

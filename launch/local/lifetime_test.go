@@ -56,7 +56,7 @@ func TestInherited(t *testing.T) {
 	text := make([]byte, 100)
 	n, _ := out.Read(text)
 	cmd.Wait()
-	if got := string(text[:n]); got != "[3 5] [] <nil>\n" {
-		t.Errorf("found %q, want 3 and 5, ours (4) left out, and nothing the second time", got)
+	if got := string(text[:n]); got != "[3 5] [] true <nil>\n" {
+		t.Errorf("found %q, want 3 and 5, ours (4) left out, nothing the second time, and the highest closed", got)
 	}
 }

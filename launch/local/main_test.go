@@ -8,6 +8,7 @@ import (
 	"testing"
 
 	"go.uber.org/goleak"
+	"golang.org/x/sys/unix"
 )
 
 // roleEnv is the variable that selects the role of the test binary.
@@ -80,9 +81,15 @@ func playHolder() {
 	select {}
 }
 
-// playInherited prints what Inherited finds, and what it finds the second time.
+// playInherited prints what Inherited finds, what it finds the second time, and whether programs get
+// a descriptor beyond the limit.
 func playInherited() {
+	high, err := unix.FcntlInt(3, unix.F_DUPFD, maxInherited+1)
+	if err != nil {
+		panic(err)
+	}
 	found, err := Inherited(4)
 	again, _ := Inherited(4)
-	fmt.Println(found, again, err)
+	flags, _ := unix.FcntlInt(uintptr(high), unix.F_GETFD, 0)
+	fmt.Println(found, again, flags&unix.FD_CLOEXEC != 0, err)
 }

@@ -193,13 +193,17 @@ func send(conn *net.UnixConn, m message, fds ...int) error {
 	if err != nil {
 		return err
 	}
+	tooLong := fmt.Errorf("arguments and environment are too long to be handed on (%d bytes)", len(b))
+	if len(b) > maxMessage {
+		return tooLong
+	}
 	var oob []byte
 	if len(fds) > 0 {
 		oob = unix.UnixRights(fds...)
 	}
 	_, _, err = conn.WriteMsgUnix(b, oob, nil)
-	if errors.Is(err, syscall.EMSGSIZE) || len(b) > maxMessage {
-		return fmt.Errorf("arguments and environment are too long to be handed on (%d bytes)", len(b))
+	if errors.Is(err, syscall.EMSGSIZE) {
+		return tooLong
 	}
 	return err
 }

@@ -1,8 +1,11 @@
 package local
 
 import (
+	"context"
+	"net"
 	"os"
 	"runtime"
+	"strings"
 	"syscall"
 	"testing"
 
@@ -81,4 +84,74 @@ func TestSquatterIsPassedBy(t *testing.T) {
 			conn.Close()
 		})
 	}
+}
+
+// A packet that is too long is not sent: the peer would get a part of it.
+func TestLongPacket(t *testing.T) {
+	here, there := connected(t, 3)
+	if err := here.SetWriteBuffer(4 * maxMessage); err != nil { // so that the kernel would take it
+		t.Fatal(err)
+	}
+	if err := send(here, message{Kind: "hold", Text: strings.Repeat("x", maxMessage)}); err == nil || !strings.Contains(err.Error(), "too long") {
+		t.Errorf("a long packet: %v", err)
+	}
+	if err := send(here, message{Kind: "quit"}); err != nil {
+		t.Fatal(err)
+	}
+	if m, _, err := receive(there, make([]byte, maxMessage)); err != nil || m.Kind != "quit" {
+		t.Errorf("the packet after it: %+v, %v", m, err)
+	}
+}
+
+// connected returns the two ends of a connection of two slots.
+func connected(t *testing.T, number byte) (here, there *net.UnixConn) {
+	t.Helper()
+	key := [32]byte{number, byte(os.Getpid()), byte(os.Getpid() >> 8)}
+	host, _, err := JoinNode(t.Context(), key)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer host.Close()
+	_, here, err = JoinNode(t.Context(), key)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if there, err = host.l.AcceptUnix(); err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { here.Close(); there.Close() })
+	return here, there
+}
+
+// A connection that says nothing does not delay the slots that come after it, and is closed.
+func TestSilentSlotDelaysNoOther(t *testing.T) {
+	key := [32]byte{4, byte(os.Getpid()), byte(os.Getpid() >> 8)}
+	host, _, err := JoinNode(t.Context(), key)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer host.Close()
+	_, silent, err := JoinNode(t.Context(), key)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer silent.Close()
+	_, slot, err := JoinNode(t.Context(), key)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer slot.Close()
+	if err := send(slot, message{Kind: "hello", Rank: 7}); err != nil {
+		t.Fatal(err)
+	}
+	ctx, cancel := context.WithTimeout(t.Context(), helloTime/2)
+	defer cancel()
+	remotes := host.Gather(ctx, 1, func(string) {})
+	if len(remotes) != 1 || remotes[0].Rank != 7 || ctx.Err() != nil {
+		t.Fatalf("%d slots have come, %v", len(remotes), ctx.Err())
+	}
+	if _, err := silent.Read(make([]byte, 1)); err == nil {
+		t.Error("the silent connection is open")
+	}
+	remotes[0].Dismiss()
 }

@@ -21,22 +21,45 @@ type NodeHost struct {
 
 // Gather waits for n stand-ins, or until ctx ends, and returns those that have come. ending is
 // called when the starter ends the job in the slot of one of them; it must not block. Connections
-// that are not from stand-ins of this user are closed.
+// that are not from stand-ins of this user are closed. One that says nothing delays no other. It is
+// called once.
+//
+// Goroutines: one for each connection, until its hello is read; Gather waits for them.
 func (h *NodeHost) Gather(ctx context.Context, n int, ending func(text string)) []*Remote {
+	if n <= 0 {
+		return nil
+	}
+	ctx, enough := context.WithCancel(ctx)
+	defer enough()
 	stop := context.AfterFunc(ctx, func() { h.l.SetDeadline(time.Now()) })
 	defer stop()
-	var remotes []*Remote
-	for len(remotes) < n {
+	var (
+		group   sync.WaitGroup
+		mu      sync.Mutex
+		remotes []*Remote
+	)
+	for {
 		conn, err := h.l.AcceptUnix()
 		if err != nil {
-			return remotes
+			break
 		}
-		if r, err := welcome(conn, ending); err == nil {
-			remotes = append(remotes, r)
-		} else {
-			conn.Close()
-		}
+		group.Go(func() {
+			stop := context.AfterFunc(ctx, func() { conn.Close() })
+			m, err := hello(conn)
+			mu.Lock()
+			defer mu.Unlock()
+			if !stop() || err != nil || len(remotes) == n {
+				conn.Close()
+				return
+			}
+			remotes = append(remotes, welcome(conn, m, ending))
+			if len(remotes) == n {
+				enough()
+			}
+		})
 	}
+	enough()
+	group.Wait()
 	return remotes
 }
 
@@ -66,10 +89,10 @@ type heldRank struct {
 	err error
 }
 
-// welcome reads the hello of a connection; an error if the peer is no stand-in of this user.
-func welcome(conn *net.UnixConn, ending func(string)) (*Remote, error) {
+// hello reads the hello of a connection; an error if the peer is no stand-in of this user.
+func hello(conn *net.UnixConn) (message, error) {
 	if err := ownPeer(conn); err != nil {
-		return nil, err
+		return message{}, err
 	}
 	conn.SetReadDeadline(time.Now().Add(helloTime))
 	m, files, err := receive(conn, make([]byte, maxMessage))
@@ -79,16 +102,18 @@ func welcome(conn *net.UnixConn, ending func(string)) (*Remote, error) {
 	if err == nil && (m.Kind != "hello" || m.Rank < 0 || m.Rank > rank.MaxID) {
 		err = errors.New("no hello")
 	}
-	if err != nil {
-		return nil, err
-	}
 	conn.SetReadDeadline(time.Time{})
+	return m, err
+}
+
+// welcome makes the Remote of a stand-in that has said hello.
+func welcome(conn *net.UnixConn, m message, ending func(string)) *Remote {
 	r := &Remote{
 		Rank: m.Rank, Program: m.Program, conn: conn, ending: ending, done: make(chan struct{}),
 		waiting: map[int]chan heldRank{}, ranks: map[int]*Process{},
 	}
 	go r.read()
-	return r, nil
+	return r
 }
 
 // HoldSpec says how the rank of a stand-in is started. Its environment is that of the slot,

@@ -4,13 +4,15 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"maps"
 	"os"
 	"path/filepath"
+	"slices"
 	"strconv"
-	"strings"
 	"syscall"
 	"time"
 
+	"sdm/launch"
 	"sdm/protocol"
 )
 
@@ -225,18 +227,9 @@ func identify(p *process) string {
 // descendants returns the descendants of a process, nearest first.
 func descendants(pid int) []int {
 	below := map[int][]int{}
-	dirs, err := os.ReadDir("/proc")
-	if err != nil {
-		return nil
-	}
-	for _, d := range dirs {
-		child, err := strconv.Atoi(d.Name())
-		if err != nil {
-			continue
-		}
-		if parent := parentOf(child); parent > 0 {
-			below[parent] = append(below[parent], child)
-		}
+	parents := launch.Parents()
+	for _, child := range slices.Sorted(maps.Keys(parents)) {
+		below[parents[child]] = append(below[parents[child]], child)
 	}
 	var all []int
 	for queue := []int{pid}; len(queue) > 0; queue = queue[1:] {
@@ -244,20 +237,4 @@ func descendants(pid int) []int {
 		queue = append(queue, below[queue[0]]...)
 	}
 	return all
-}
-
-// parentOf returns the parent from /proc/PID/stat (proc(5)); 0 if the process is gone.
-func parentOf(pid int) int {
-	b, err := os.ReadFile(procFile(pid, "stat"))
-	if err != nil {
-		return 0
-	}
-	text := string(b)
-	// The name before the fields may contain any character.
-	fields := strings.Fields(text[strings.LastIndexByte(text, ')')+1:])
-	if len(fields) < 2 {
-		return 0
-	}
-	parent, _ := strconv.Atoi(fields[1])
-	return parent
 }

@@ -236,6 +236,38 @@ int main(void) { puts("I ran"); return 0; }`)
 	}
 }
 
+// TestLaunchOfHalfAStarter has a program with the table of MPIR and without its breakpoint: its memory
+// does not stay open.
+func TestLaunchOfHalfAStarter(t *testing.T) {
+	half := compile(t, "starter", `int MPIR_proctable_size; void *MPIR_proctable;
+int main(void) { return MPIR_proctable_size; }`)
+	open := memories(t)
+	r := begin(t, Spec{Argv: []string{half}})
+	_, err := r.l.Acquire(r.ctx, func(string) {})
+	var m *NoMPIR
+	if !errors.As(err, &m) {
+		t.Error(err)
+	}
+	if now := memories(t); len(now) != len(open) {
+		t.Errorf("open: %v, before %v", now, open)
+	}
+}
+
+// memories returns the memories of processes that this process has open.
+func memories(t *testing.T) (paths []string) {
+	t.Helper()
+	all, err := filepath.Glob("/proc/self/fd/*")
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, fd := range all {
+		if path, _ := os.Readlink(fd); strings.HasSuffix(path, "/mem") {
+			paths = append(paths, path)
+		}
+	}
+	return paths
+}
+
 func TestLaunchIsGivenUp(t *testing.T) {
 	r := begin(t, Spec{Argv: []string{"/bin/sh", "-c", "echo begun; exec sleep 1000"}})
 	ctx, cancel := context.WithCancelCause(r.ctx)

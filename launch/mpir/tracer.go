@@ -239,6 +239,9 @@ func (t *tracer) begins(tid int, e *tracee) {
 		addr, _, found = p.Symbol(symBreakpoint)
 	}
 	if !found {
+		if err == nil {
+			p.close()
+		}
 		t.noMPIR(tid)
 		return
 	}

@@ -145,17 +145,31 @@ func (a Application) Start(ctx context.Context, command []string) (*Helper, erro
 	return h, nil
 }
 
-// watch closes done when palstat does not list a helper any more, or fails.
+// maxFailures is after how many failures of palstat in succession, at growing intervals from firstLook
+// on (3 s together), an application counts as ended. palstat may fail for an application that it does
+// not know any more; a single failure may be that of a busy node.
+const maxFailures = 6
+
+// watch closes done when palstat does not list a helper any more, or fails again and again.
 func (a Application) watch(ctx context.Context, name string, done chan<- struct{}) {
+	runs := func(app App) bool { return app.APID == a.ID && slices.Contains(app.Helpers, name) }
+	failures := 0
 	for pause := firstLook; ; pause = min(2*pause, lastLook) {
-		text, err := launch.Ask(ctx, a.Env, Stat(a.Node, a.ID))
+		text, err := launch.Ask(ctx, a.Env, Stat(a.Node))
 		if ctx.Err() != nil {
 			return
 		}
-		runs := func(app App) bool { return app.APID == a.ID && slices.Contains(app.Helpers, name) }
-		if err == nil && !slices.ContainsFunc(ReadApps(text), runs) || err != nil {
+		switch {
+		case err == nil && slices.ContainsFunc(ReadApps(text), runs):
+			failures = 0
+		case err == nil || failures == maxFailures-1:
 			close(done) // it has ended, or the application has
 			return
+		default:
+			if failures == 0 {
+				pause = firstLook
+			}
+			failures++
 		}
 		select {
 		case <-time.After(pause):

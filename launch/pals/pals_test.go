@@ -1,6 +1,8 @@
 package pals
 
 import (
+	"os"
+	"path/filepath"
 	"slices"
 	"strings"
 	"testing"
@@ -114,6 +116,35 @@ func TestReadHelper(t *testing.T) {
 	}
 	if got, err := ReadHelper("palscmd: not found"); err == nil {
 		t.Error(got)
+	}
+}
+
+// TestHelperOutlivesAFailure has a palstat that fails once, and later does not list the helper any more.
+func TestHelperOutlivesAFailure(t *testing.T) {
+	dir := t.TempDir()
+	script := `#!/bin/sh
+echo >>` + dir + `/calls
+case $(wc -l <` + dir + `/calls) in
+2) echo "palstat: cannot connect" >&2; exit 1 ;;
+4) echo "APID: ` + one + `" ;;
+*) printf 'APID: %s\nTool ID: t1\n' ` + one + ` ;;
+esac
+`
+	if err := os.WriteFile(filepath.Join(dir, "palstat"), []byte(script), 0o700); err != nil {
+		t.Fatal(err)
+	}
+	t.Setenv("PATH", dir+":"+os.Getenv("PATH"))
+	a := Application{Node: "n1", ID: one}
+	done := make(chan struct{})
+	a.watch(t.Context(), "t1", done)
+	calls, err := os.ReadFile(filepath.Join(dir, "calls"))
+	select {
+	case <-done:
+	default:
+		t.Error("its end is not seen")
+	}
+	if err != nil || len(calls) != 4 {
+		t.Errorf("it has ended after %d calls, %v", len(calls), err)
 	}
 }
 

@@ -46,14 +46,8 @@ func FirstLine(text string) (string, error) {
 	return host, protocol.CheckHost(host)
 }
 
-// Stat returns the command whose output ReadApps reads: of all applications, or of one.
-func Stat(node string, one ...APID) []string {
-	line := []string{"palstat", "-n", node}
-	for _, id := range one {
-		line = append(line, string(id))
-	}
-	return line
-}
+// Stat returns the command whose output ReadApps reads.
+func Stat(node string) []string { return []string{"palstat", "-n", node} }
 
 // App is an application, as palstat shows it.
 type App struct {

@@ -74,7 +74,7 @@ var does = []struct {
 		return either(a.Environment, "works", "works, by a shell before the program: the server does not look at its own variables")
 	}},
 	{"`--alloc-nodes`, `--alloc-time`", func(a Abilities) string { return either(a.Allocation, "works", "refused: ignored") }},
-	{"servers in the spawn of the ranks", func(a Abilities) string { return either(a.Cospawn, "works", "never tried: a second spawn") }},
+	{"servers in the spawn of the ranks", func(Abilities) string { return "never tried: a second spawn" }},
 	{"`--pmix-log`", func(a Abilities) string { return either(a.Log, "works", "refused: fails") }},
 	{"`sdm run -- mpirun`, `sdm attach pmix:`", func(Abilities) string { return "works" }},
 	{"unknown word of a policy, unknown host", func(Abilities) string { return "refused by sdm: it may end the server" }},

@@ -27,7 +27,6 @@ const (
 	DebuggerDaemons   Key = "pmix.debugger"        // PMIX_DEBUGGER_DAEMONS
 	DebugTarget       Key = "pmix.dbg.tgt"         // PMIX_DEBUG_TARGET
 	DaemonsPerNode    Key = "pmix.dbg.dpnd"        // PMIX_DEBUG_DAEMONS_PER_NODE
-	CospawnApp        Key = "pmix.cospawn"         // PMIX_COSPAWN_APP
 	MapBy             Key = "pmix.mapby"           // PMIX_MAPBY
 	RankBy            Key = "pmix.rankby"          // PMIX_RANKBY
 	BindTo            Key = "pmix.bindto"          // PMIX_BINDTO

@@ -14,6 +14,7 @@ import (
 	"syscall"
 	"time"
 
+	"sdm/launch"
 	"sdm/protocol"
 )
 
@@ -282,15 +283,6 @@ func (t Target) process() int {
 	return pid
 }
 
-// environOf returns the environment of a process of this user; nil if there is none.
-func environOf(pid int) []string {
-	text, err := os.ReadFile(filepath.Join("/proc", strconv.Itoa(pid), "environ"))
-	if err != nil {
-		return nil
-	}
-	return strings.Split(string(text), "\x00")
-}
-
 // fits compares process ids exactly, and namespaces without the number of the job.
 func (t Target) fits(f Found) bool {
 	if t.PID != 0 && t.PID != f.PID {
@@ -314,7 +306,7 @@ func (f Found) order() int {
 func Locate(t Target, dirs []string) (Found, error) {
 	if t.File == "" {
 		if pid := t.process(); pid != 0 {
-			dirs = slices.Concat(dirs, Directories(environOf(pid)))
+			dirs = slices.Concat(dirs, Directories(launch.EnvironOf(pid)))
 			slices.Sort(dirs)
 			dirs = slices.Compact(dirs)
 		}

@@ -44,7 +44,6 @@ func (v Version) Reaches(s Version) error {
 // more: both PRRTE 3.0.8 and 5.0.0rc1 list all of it.
 type Abilities struct {
 	StopOnExec  bool // of several ranks; else spawns hang and ranks die
-	Cospawn     bool // of the daemons with the application
 	Allocation  bool // PMIX_ALLOC_* of a spawn
 	Environment bool // directives for a variable that is in the server's own environment
 	Log         bool // PMIx_Log
