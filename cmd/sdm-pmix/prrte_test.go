@@ -89,11 +89,14 @@ var build = sync.OnceValue(func() error {
 	if err != nil {
 		return err
 	}
+	library := strings.Fields(string(flags))
 	jobs := []*exec.Cmd{
-		exec.Command("gcc", append([]string{"-o", filepath.Join(bench, "odd-server"), "testdata/server.c"}, strings.Fields(string(flags))...)...),
+		exec.Command("gcc", append([]string{"-o", filepath.Join(bench, "odd-server"), "testdata/server.c"}, library...)...),
+		exec.Command("gcc", append([]string{"-o", filepath.Join(bench, "listener"), "testdata/listener.c"}, library...)...),
 		exec.Command("go", "build", "-tags", "pmix", "-o", bench, "."),
 		exec.Command("gcc", "-g", "-o", filepath.Join(bench, "exitcode"), sources+"exitcode.c"),
 		exec.Command("mpicc.openmpi", "-g", "-o", filepath.Join(bench, "mpihello"), sources+"mpihello.c"),
+		exec.Command("mpicc.openmpi", "-g", "-o", filepath.Join(bench, "mpiwait"), sources+"mpiwait.c"),
 	}
 	return programs.Run(jobs)
 })

@@ -9,8 +9,6 @@ import (
 	"os"
 	"os/exec"
 	"os/signal"
-	"strconv"
-	"strings"
 	"syscall"
 	"time"
 
@@ -29,7 +27,8 @@ const keeperTime = 10 * time.Second
 
 // keeper is a small process in a session of its own. It reads the starter's process id from a pipe
 // and then waits. If the pipe ends without another message, this process was killed, and the
-// keeper sends the starter one SIGTERM. A parent-death signal is not suitable: when this process
+// keeper removes the breakpoint, at which the starter would die, and sends the starter one SIGTERM. A
+// parent-death signal is not suitable: when this process
 // ends it is sent again for each thread that becomes the parent for a moment, and on a second
 // SIGTERM Open MPI's starter exits without cleaning up.
 type keeper struct {
@@ -60,6 +59,11 @@ func startKeeper() (*keeper, error) {
 // setStarter sends the keeper the process id of the starter.
 func (k *keeper) setStarter(pid int) { fmt.Fprintln(k.pipe, pid) }
 
+// setBreakpoint sends the keeper, in addition, the breakpoint of the starter.
+func (k *keeper) setBreakpoint(pid int, b breakpoint) {
+	fmt.Fprintf(k.pipe, "%d %x %x\n", pid, b.addr, b.old)
+}
+
 // dismiss ends the keeper: the starter has ended.
 func (k *keeper) dismiss() {
 	fmt.Fprintln(k.pipe, 0)
@@ -79,14 +83,18 @@ func KeeperMain(args []string) {
 	os.Exit(0)
 }
 
-// keep reads the process id of the starter and ends the starter when the pipe ends. If it reads 0
-// before, the starter has ended, and keep returns.
+// keep reads the process id of the starter, and then also its breakpoint, and ends the starter when the
+// pipe ends. If it reads 0 before, the starter has ended, and keep returns.
 func keep(lines *bufio.Scanner) {
 	pid, fd := 0, -1
+	var at breakpoint
 	for lines.Scan() {
 		var err error
-		if pid, err = strconv.Atoi(strings.TrimSpace(lines.Text())); err != nil || pid <= 1 {
+		if n, _ := fmt.Sscanf(lines.Text(), "%d %x %x", &pid, &at.addr, &at.old); n == 0 || pid <= 1 {
 			return
+		}
+		if fd >= 0 {
+			continue
 		}
 		if fd, err = unix.PidfdOpen(pid, 0); err != nil {
 			return // the starter has ended
@@ -94,6 +102,9 @@ func keep(lines *bufio.Scanner) {
 	}
 	if fd < 0 || ended(fd, 0) {
 		return
+	}
+	if at.addr != 0 {
+		at.remove(pid) // an error means that the kernel forbids it: the starter ends by SIGTERM or at the breakpoint
 	}
 	syscall.Kill(-pid, syscall.SIGTERM)            // the starter leads a process group
 	unix.PidfdSendSignal(fd, unix.SIGCONT, nil, 0) // it may have stopped where it was traced

@@ -142,7 +142,7 @@ func onOwnThread(f func(), locked chan<- struct{}) {
 
 // trace is the goroutine of the Launch. It calls all functions of the tracer.
 func (l *Launch) trace(k *keeper) {
-	t := &tracer{spec: l.spec}
+	t := &tracer{spec: l.spec, keeper: k}
 	err := t.start()
 	if t.root != 0 {
 		k.setStarter(t.root)

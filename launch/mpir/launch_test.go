@@ -22,6 +22,7 @@ var starterNames = []string{"mpirun", "mpiexec", "orterun", "starter"}
 // starterSource is a starter for tests: its ranks are itself and init.
 const starterSource = `#include <fcntl.h>
 #include <pthread.h>
+#include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -35,12 +36,14 @@ char MPIR_executable_path[256], MPIR_server_arguments[1024], MPIR_attach_fifo[25
 char MPIR_job_id[32];
 static char *args;
 void __attribute__((noinline)) MPIR_Breakpoint(void) { __asm__ volatile(""); }
+static void ends(int sig) { MPIR_Breakpoint(); puts("cleaned up"); fflush(stdout); _exit(0); }
 static void *other(void *p) { for (;;) pause(); }
 int main(int argc, char **argv) {
 	const char *how = argc > 1 ? argv[1] : "";
 	pthread_t t[3];
 	for (int i = 0; i < 3; i++) pthread_create(&t[i], 0, other, 0);
 	int asked = MPIR_being_debugged;
+	if (!strcmp(how, "late")) signal(SIGTERM, ends);
 	printf("debugged %d\n", asked); fflush(stdout);
 	if (!strcmp(how, "lazy")) while (!MPIR_being_debugged) usleep(1000);
 	if (!strcmp(how, "early")) return 5;
@@ -53,6 +56,7 @@ int main(int argc, char **argv) {
 	strcpy(MPIR_job_id, "job.7");
 	if (!strcmp(how, "abort")) { MPIR_debug_abort_string = "no nodes"; MPIR_debug_state = 2; }
 	else { MPIR_debug_state = 1; MPIR_proctable_size = 2; }
+	if (!strcmp(how, "late")) for (;;) pause();
 	if (asked) MPIR_Breakpoint();
 	if (!strcmp(how, "fifo")) {
 		char byte = 0;

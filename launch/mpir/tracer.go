@@ -17,8 +17,8 @@ import (
 // Options of ptrace(2). Before the starter is found all descendants of the command are traced: it
 // may be a script that calls the starter. From then on only the threads of the starter are. All
 // traced processes are killed if this process ends, except a starter that is the command itself:
-// its keeper sends it SIGTERM then, and it ends its job and cleans up, unless it hits the
-// breakpoint first.
+// its keeper removes the breakpoint and sends it SIGTERM then, and it ends its job and cleans up,
+// unless it hits the breakpoint before the keeper has woken up.
 const (
 	exitKill  = 0x100000
 	followAll = syscall.PTRACE_O_TRACECLONE | syscall.PTRACE_O_TRACEFORK | syscall.PTRACE_O_TRACEVFORK |
@@ -41,6 +41,7 @@ const waitMine = 0x40000000 | 0x20000000
 // are followed, and the starter runs on without changes afterwards.
 type tracer struct {
 	spec    Spec
+	keeper  *keeper
 	path    string // file of the command
 	root    int    // process id of the command
 	known   map[int]*tracee
@@ -250,6 +251,9 @@ func (t *tracer) begins(tid int, e *tracee) {
 		return
 	}
 	t.starter = p
+	if p.pid == t.root {
+		t.keeper.setBreakpoint(t.root, t.at)
+	}
 	writeInt(p, symBeingDebugged, 1)
 	if t.spec.Prepare != nil {
 		t.spec.Prepare(p)

@@ -29,9 +29,11 @@ func (n Notice) String() string {
 // silent are events that do not become notices: those that the session waits for, and those that it
 // has caused or that it reports in its own words.
 var silent = []Code{
-	ReadyForDebug, LauncherReady, LaunchComplete, JobStart, JobEnd, LostConnection, DebuggerRelease,
-	DebuggerAttached, DebuggerDetached, IOFComplete,
+	ReadyForDebug, LauncherReady, LaunchComplete, JobStart, JobEnd, LostConnection, DebuggerRelease, IOFComplete,
 }
+
+// others are the announcements of other sessions, in words for users.
+var others = map[Code]string{DebuggerAttached: "another debugger is attached", DebuggerDetached: "the other debugger has left"}
 
 // note takes an event. The reader of the Conn calls it.
 func (l *connection) note(m Message) {
@@ -52,7 +54,9 @@ func (l *connection) note(m Message) {
 	if !is {
 		return
 	}
-	l.fault(notice)
+	if others[m.Event] == "" {
+		l.fault(notice)
+	}
 	if l.Notice != nil {
 		l.Notice(notice)
 	}
@@ -67,9 +71,17 @@ func (l *connection) noticeOf(m Message, about Proc, named bool) (Notice, bool) 
 	if slices.Contains(silent, m.Event) || !own && !system {
 		return Notice{}, false
 	}
+	text, isOther := others[m.Event]
+	if isOther && m.Source != nil && m.Source.Nspace == l.self {
+		return Notice{}, false // it is our own
+	}
 	n := Notice{Code: m.Event, Text: m.Text}
 	if own {
 		n.Job, n.Rank = about.Nspace, about.Rank
+	}
+	if isOther {
+		n.Text = text
+		return n, true
 	}
 	if n.Text == "" {
 		n.Text = fmt.Sprintf("event %d", m.Event)

@@ -18,11 +18,16 @@ func TestNotices(t *testing.T) {
 		"system":          {Message{Event: NodeDown, Text: "NODE DOWN", Source: &Proc{"prte@0", 0}, Info: []Info{String(NodeName, "n7")}}, "NODE DOWN on n7"},
 		"another job":     {Message{Event: -402, Text: "PROC ABORTED BY SIGNAL", Info: []Info{of("job@2", 3)}}, ""},
 		"the end":         {Message{Event: JobEnd, Info: []Info{of("job@1", 0)}}, ""},
+		"another session": {Message{Event: DebuggerAttached, Source: &Proc{"tool@2", 0}, Info: []Info{of("job@1", Wildcard), String(EventText, "sdm: x")}}, "job job@1: another debugger is attached"},
+		"it leaves":       {Message{Event: DebuggerDetached, Source: &Proc{"tool@2", 0}, Info: []Info{of("job@1", Wildcard)}}, "job job@1: the other debugger has left"},
+		"of another job":  {Message{Event: DebuggerAttached, Source: &Proc{"tool@2", 0}, Info: []Info{of("job@2", Wildcard)}}, ""},
+		"our own session": {Message{Event: DebuggerAttached, Source: &Proc{"tool@1", 0}, Info: []Info{of("job@1", Wildcard)}}, ""},
 		"our own release": {Message{Event: DebuggerRelease, Source: &Proc{"job@1", 0}}, ""},
 	} {
 		var told []Notice
 		l := newConnection(ServerSpec{Notice: func(n Notice) { told = append(told, n) }})
 		l.addOwn("job@1")
+		l.self = "tool@1"
 		l.note(c.m)
 		if c.want == "" && len(told) == 0 || len(told) == 1 && told[0].String() == c.want {
 			continue
