@@ -266,8 +266,9 @@ func waitsHelp() string {
 	return described(usageWaits, (&stackOptions{options: newOptions(os.Environ())}).waitsFlags())
 }
 
+// openHelp has no common footer: no ranks are there to end.
 func openHelp() string {
-	return described(usageOpen, (&openOptions{options: newOptions(os.Environ())}).flags())
+	return usageOpen + (&openOptions{options: newOptions(os.Environ())}).flags().usages()
 }
 
 func watchHelp() string {

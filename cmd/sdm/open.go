@@ -104,7 +104,7 @@ func (o *openOptions) validateOpen() error {
 	case o.console.batch && len(o.console.scripts) == 0:
 		return errors.New("-b carries out commands and ends, but there are none (give -x FILE or -e COMMAND)")
 	}
-	for _, c := range o.console.choices() {
+	for _, c := range append(o.console.choices(), o.logLevels()) {
 		if err := c.check(); err != nil {
 			return err
 		}

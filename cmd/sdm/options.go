@@ -136,12 +136,16 @@ func (o *consoleOptions) choices() []choice {
 	}
 }
 
+func (o *options) logLevels() choice {
+	return choice{"--log-level", o.job.Servers.LogFlags.Level, []string{"debug", "info", "warn", "error"}}
+}
+
 // validateChoices checks the flags that have a fixed list of values.
 func (o *options) validateChoices() error {
 	for _, c := range append(o.console.choices(),
 		choice{"--output", o.job.Servers.Output, []string{servers.OutputConsole, servers.OutputStarter}},
 		choice{"--when-lost", o.job.Servers.WhenLost, []string{"kill", "detach"}},
-		choice{"--log-level", o.job.Servers.LogFlags.Level, []string{"debug", "info", "warn", "error"}},
+		o.logLevels(),
 	) {
 		if err := c.check(); err != nil {
 			return err

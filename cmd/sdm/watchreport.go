@@ -199,7 +199,7 @@ func (w *watch) also(ctx context.Context) (values []hangfile.Value) {
 	defer cancel()
 	for _, line := range w.o.also {
 		c, _, _ := command.Parse(line) // see checkOwn
-		values = append(values, hangfile.Value{Line: line, Command: c.Name, Args: c.Args})
+		values = append(values, hangfile.Value{Line: line, Command: c.Do, Args: c.Args})
 	}
 	args := []string{"attach", "-b", "--format", "ndjson", "--whole-sets", "--no-rc", "--timeout", (alsoWait - 5*time.Second).String()}
 	args = append(args, w.o.shared()...)

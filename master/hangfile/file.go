@@ -3,6 +3,7 @@
 package hangfile
 
 import (
+	"fmt"
 	"strings"
 	"time"
 
@@ -14,7 +15,7 @@ import (
 )
 
 // File is the content of a hang file. Answers and output are events of the session, in the form of docs/protocol.md, with
-// ID 0 and without done. Read checks all bounds; Write refuses what Read would refuse. The comment of a field becomes its
+// ID 0 and without done. Read checks all bounds; Write cuts what is beyond them. The comment of a field becomes its
 // row in docs/hang-files.md.
 type File struct {
 	// Format is always "sdm hang file".
@@ -212,17 +213,43 @@ func (f *File) Graph() (g *wait.Graph, samples int) {
 	return verdict.GraphOf(groups, f.Ended())
 }
 
-// Judge sets Verdict and Calls from Stacks and States.
+// mostSaid bounds Verdict and Calls. The graph has all of it.
+const mostSaid = 1000
+
+// Judge sets Verdict and Calls from Stacks and States. Of many calls, those that differ in numbers only are one.
 func (f *File) Judge() {
 	g, samples := f.Graph()
 	f.Verdict, f.Calls = nil, nil
 	if g.IsEmpty() {
 		return
 	}
-	for _, x := range verdict.Of(g, samples) {
+	found := verdict.Of(g, samples)
+	for _, x := range found[:min(len(found), mostSaid)] {
 		f.Verdict = append(f.Verdict, Finding{x.Kind.String(), x.Certain, x.Ranks, x.Text})
 	}
+	var rows []Row
 	for _, r := range verdict.Rows(g) {
-		f.Calls = append(f.Calls, Row(r))
+		rows = append(rows, Row(r))
+	}
+	alike := Alike(rows, mostSaid)
+	for _, r := range alike[:min(len(alike), mostSaid)] {
+		if r.Count > 1 {
+			r.Text += fmt.Sprintf(" (%d rows, N differs)", r.Count)
+		}
+		f.Calls = append(f.Calls, r.Row)
+	}
+	if more := len(alike) - mostSaid; more > 0 {
+		rest := Row{Text: fmt.Sprintf("and %d more", more)}
+		for _, r := range alike[mostSaid:] {
+			rest.Ranks = rest.Ranks.Union(r.Ranks)
+		}
+		f.Calls = append(f.Calls, rest)
+	}
+	if more := len(found) - mostSaid; more > 0 {
+		rest := Finding{Kind: verdict.NoVerdict.String(), Text: fmt.Sprintf("and %d more", more)}
+		for _, x := range found[mostSaid:] {
+			rest.Ranks = rest.Ranks.Union(x.Ranks)
+		}
+		f.Verdict = append(f.Verdict, rest)
 	}
 }

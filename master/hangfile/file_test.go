@@ -8,6 +8,7 @@ import (
 	"io"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -163,10 +164,71 @@ func TestRefused(t *testing.T) {
 			t.Errorf("%s: ErrNotHangFile: %v", name, !foreign)
 		}
 	}
+}
+
+// TestFitted: what is beyond the bounds is cut, and the file can be read.
+func TestFitted(t *testing.T) {
 	f := sample()
-	f.Reason.Text = "\xff"
-	if err := f.Write(io.Discard); err == nil || err.Error() != "hang file: header: a text is not UTF-8" {
-		t.Errorf("written: %v", err)
+	long := strings.Repeat("é", MaxText)
+	f.Reason.Text, f.Reason.Kind, f.Job.Command = "\xff"+long, ReasonKind(long), slices.Repeat([]string{"x"}, MaxList+1)
+	f.States = append(slices.Repeat(f.States, MaxList), State{Ranks: rank.Of(1), Status: session.Status{State: session.Lost, Cause: long}})
+	f.Versions, f.Verdict, f.Calls = slices.Repeat(f.Versions, MaxList+1), slices.Repeat(f.Verdict, MaxList+1), []Row{{Text: long}}
+	f.Values = slices.Repeat(f.Values, MaxValues+1)
+	f.Stacks = append(slices.Repeat(f.Stacks[1:], MaxList), event(protocol.KindResult, rank.Of(2, 3), "{}"))
+	f.Output.Events = append(slices.Repeat(f.Output.Events[:1], MaxList), event(protocol.KindStdout, rank.Of(0), "last"))
+	g := f.fitted()
+	if err := g.check(); err != nil {
+		t.Fatal(err)
+	}
+	last := g.Stacks[MaxList-1].Group
+	if len(g.Stacks) != MaxList || last.Kind != protocol.KindFault || !last.Ranks.Equal(rank.Of(2, 3, 4)) {
+		t.Errorf("%d answers, the last of %v", len(g.Stacks), last.Ranks)
+	}
+	if o := g.Output.Events; len(o) != MaxList || string(o[MaxList-1].Group.Body) != "last" {
+		t.Errorf("%d pieces of output", len(o))
+	}
+	if len(g.Values) != MaxValues || len(g.Reason.Text) != MaxText-1 || len(g.States) != MaxList {
+		t.Errorf("%d values, a text of %d bytes, %d states", len(g.Values), len(g.Reason.Text), len(g.States))
+	}
+	if f.Reason.Text[0] != 0xff {
+		t.Error("the file itself was changed")
+	}
+}
+
+// TestTooLong: a file that is too long loses values and output, not stacks.
+func TestTooLong(t *testing.T) {
+	f := sample()
+	whole := len(f.encode())
+	f.Output.Events[0].Group.Body = bytes.Repeat([]byte("x"), 4*whole)
+	b, err := f.within(2 * whole)
+	if err != nil {
+		t.Fatal(err)
+	}
+	g, err := Read(bytes.NewReader(b))
+	if err != nil || len(g.Output.Events) != 0 || len(g.Values) != 0 || len(g.Stacks) != 2 || g.Stacks[0].Group.Waits == nil {
+		t.Errorf("read %v, %v", g, err)
+	}
+	if b, err := f.within(whole / 10); err == nil {
+		t.Errorf("%d bytes", len(b))
+	}
+}
+
+// TestManyCalls: calls of many ranks that differ in numbers only are one, and others are counted.
+func TestManyCalls(t *testing.T) {
+	f := sample()
+	f.Ranks = rank.Range(0, 2999)
+	var g *wait.Graph
+	for r := range rank.ID(3000) {
+		name := "MPI_Recv"
+		if r >= 1500 {
+			name += strings.Repeat("x", int(r-1500))
+		}
+		g = g.Merge(wait.Of(rank.Of(r), wait.Rank{Waits: []wait.Message{{Edge: wait.Edge{Function: name, Tag: int(r)}, Peer: 0}}}))
+	}
+	f.Stacks[0].Group.Waits = g
+	f.Judge()
+	if n := len(f.Calls); n != mostSaid+1 || f.Calls[n-1].Text[:4] != "and " || !strings.Contains(f.Calls[0].Text, "rows, N differs") {
+		t.Errorf("%d calls, %+v ... %+v", n, f.Calls[0], f.Calls[n-1])
 	}
 }
 
@@ -187,6 +249,26 @@ func TestNewer(t *testing.T) {
 	}
 }
 
+// TestOldFile: a file of real ranks that format 1.0 was defined with can be read for ever, and says the same.
+func TestOldFile(t *testing.T) {
+	const path = "testdata/ring-1.0"
+	f, err := ReadFile(path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	want, err := os.ReadFile(path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if diff := cmp.Diff(string(want), string(written(t, f))); diff != "" {
+		t.Errorf("written in another way:\n%s", diff)
+	}
+	const verdict = "deadlock: 0-4 wait for 1..5 (receive tag 3), 5 waits for 0 (receive tag 3)"
+	if f.Judge(); len(f.Verdict) != 1 || f.Verdict[0].Text != verdict || !f.Verdict[0].Certain || len(f.Calls) != 2 {
+		t.Errorf("verdict %+v, calls %+v", f.Verdict, f.Calls)
+	}
+}
+
 func TestSave(t *testing.T) {
 	dir := t.TempDir()
 	write := func(text string) func(io.Writer) error {
@@ -203,6 +285,15 @@ func TestSave(t *testing.T) {
 			t.Errorf("%s contains %q", got, b)
 		}
 	}
+	plain := filepath.Join(dir, "plain")
+	if err := os.WriteFile(plain, nil, 0o666); err != nil {
+		t.Fatal(err)
+	}
+	want, _ := os.Stat(plain)
+	if got, err := os.Stat(filepath.Join(dir, "x.html")); err != nil || got.Mode() != want.Mode() {
+		t.Errorf("mode %v, %v; that of other files is %v", got.Mode(), err, want.Mode())
+	}
+	os.Remove(plain)
 	full := errors.New("disk full")
 	if _, err := Save(filepath.Join(dir, "y"), func(io.Writer) error { return full }); !errors.Is(err, full) {
 		t.Errorf("a failed write: %v", err)

@@ -20,14 +20,12 @@ import (
 const plainSize = 1 << 20
 
 // Write writes the file as JSON: a field in each line, and lists with an element in each line, for less and grep. Above 1
-// MiB it is compressed with gzip. What Read would refuse is an error, and nothing is written.
+// MiB it is compressed with gzip. What is beyond the bounds of Read is cut: long texts and lists, and in a file that is too
+// long the edges of the wait graph, then values and output.
 func (f *File) Write(w io.Writer) error {
-	if err := f.check(); err != nil {
+	b, err := f.within(MaxSize)
+	if err != nil {
 		return err
-	}
-	b := f.encode()
-	if len(b) > MaxSize {
-		return fmt.Errorf("hang file: %d bytes are more than %d", len(b), MaxSize)
 	}
 	if len(b) <= plainSize {
 		_, err := w.Write(b)
@@ -38,6 +36,23 @@ func (f *File) Write(w io.Writer) error {
 		return err
 	}
 	return z.Close()
+}
+
+// within returns the JSON text in at most so many bytes.
+func (f *File) within(most int) ([]byte, error) {
+	x := f.fitted()
+	if err := x.check(); err != nil {
+		return nil, err
+	}
+	b := x.encode()
+	for step := 0; len(b) > most; step++ {
+		if step == smallerSteps {
+			return nil, fmt.Errorf("hang file: %d bytes are more than %d", len(b), most)
+		}
+		x = x.smaller(step)
+		b = x.encode()
+	}
+	return b, nil
 }
 
 // encode returns the JSON text.
@@ -79,15 +94,12 @@ const mostNames = 10000
 // Save writes a new file and returns its path. The file appears under its name only when it is complete, and none is
 // replaced: if path is taken, it is path-2, path-3 and so on, with the number in front of an extension .html or .json.
 func Save(path string, write func(io.Writer) error) (string, error) {
-	t, err := os.CreateTemp(filepath.Dir(path), ".sdm-*.part")
+	t, err := temporary(filepath.Dir(path))
 	if err != nil {
 		return "", err
 	}
 	defer os.Remove(t.Name())
 	err = write(t)
-	if err == nil {
-		err = t.Chmod(0o644)
-	}
 	if err == nil {
 		err = t.Sync()
 	}
@@ -109,6 +121,19 @@ func Save(path string, write func(io.Writer) error) (string, error) {
 	return "", fmt.Errorf("%s: there are %d such files (remove some)", path, mostNames-1)
 }
 
+// temporary makes a file with another name. Who may read it is decided by the umask of the user, as for all files; the mode of
+// os.CreateTemp would keep others out.
+func temporary(dir string) (t *os.File, err error) {
+	for n := range mostNames {
+		name := filepath.Join(dir, fmt.Sprintf(".sdm-%d-%d.part", os.Getpid(), n))
+		t, err = os.OpenFile(name, os.O_WRONLY|os.O_CREATE|os.O_EXCL, 0o666)
+		if !os.IsExist(err) {
+			break
+		}
+	}
+	return t, err
+}
+
 // publish gives a complete file its name; the error is ErrExist if that is taken. Where the file system has no hard links,
 // an empty file holds the name for a moment.
 func publish(from, name string) error {
@@ -116,7 +141,7 @@ func publish(from, name string) error {
 	if err == nil || os.IsExist(err) {
 		return err
 	}
-	held, err := os.OpenFile(name, os.O_CREATE|os.O_EXCL, 0o644)
+	held, err := os.OpenFile(name, os.O_CREATE|os.O_EXCL, 0o666)
 	if err != nil {
 		return err
 	}

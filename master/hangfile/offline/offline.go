@@ -210,9 +210,13 @@ func (s *Session) value(c session.Call, ranks rank.Set) ([]session.Event, *proto
 	return nil, usage(c.Command, "info file tells what is in it", "the job is not here: this is a file of %s", when)
 }
 
-// narrowed returns the parts of events that concern some ranks.
+// narrowed returns the parts of events that concern some ranks, or none in particular.
 func narrowed(events []session.Event, ranks rank.Set) (all []session.Event) {
 	for _, e := range events {
+		if e.Group.Ranks.IsEmpty() {
+			all = append(all, e)
+			continue
+		}
 		if g, ok := e.Group.Narrow(ranks); ok {
 			e.Group = g
 			all = append(all, e)

@@ -46,7 +46,8 @@ func file() *hangfile.File {
 	f.Stacks = []session.Event{stacks, silent}
 	value := reply("print", rank.Range(0, 1), `{"expr":"x"}`)
 	value.Group.Columns = []column.Column{column.Of("value", rank.Of(0), "7", 64).Merge(column.New("value", 1, "8", 64))}
-	f.Values = []hangfile.Value{{Line: "print x", Command: "print", Args: protocol.Args{Expr: "x"}, Answers: []session.Event{value}}}
+	f.Values = []hangfile.Value{{Line: "print x", Command: "print", Args: protocol.Args{Expr: "x"}, Answers: []session.Event{value}},
+		{Line: "bt", Command: "backtrace", Answers: []session.Event{output(protocol.KindNote, rank.Set{}, `{"text":"gdb is missing"}`)}}}
 	f.Hosts = []session.Event{reply("info hosts", rank.Range(0, 1), `{"hosts":["n1.site"]}`), reply("info hosts", rank.Range(2, 3), `{"hosts":["n2"]}`)}
 	f.Versions = []hangfile.Version{{Of: "MPI", Text: "Open MPI 4.1.4"}}
 	var t hangfile.Tail
@@ -113,6 +114,7 @@ func TestAnswers(t *testing.T) {
 			`"text":"command: mpirun './a b'"`, `"text":"job 77, started on login, 4 ranks"`, `"text":"MPI: Open MPI 4.1.4"`, `"text":"has the answers to: print x"`,
 		}},
 		{session.Call{Command: "info output", Ranks: "0-1"}, []string{`"text":"12 bytes of standard output before this are not in the file"`, `"ranks":"0-1","n":2,"result":{"text":"step 1\n"}`}},
+		{session.Call{Command: "backtrace", Ranks: "1"}, []string{`"text":"gdb is missing"`}},
 		{session.Call{Command: "info output", Ranks: "3"}, []string{`"text":"bad ` + "\uFFFD" + `\n"`}},
 	} {
 		id, err := s.Do(t.Context(), c.call)

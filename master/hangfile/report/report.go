@@ -62,7 +62,8 @@ type finding struct {
 
 // ranks is a rank set for a page.
 type ranks struct {
-	Text  string // clipped
+	Text  string // cut if there are many ranges
+	Title string // more of it, if Text is cut further
 	Count int
 }
 
@@ -82,7 +83,18 @@ type piece struct {
 	Text   string
 }
 
-func ranksOf(s rank.Set) ranks { return ranks{text.Ranks(s), s.Len()} }
+func ranksOf(s rank.Set) ranks { return ranks{Text: text.Ranks(s), Count: s.Len()} }
+
+// shortRanks returns a set for a line with more on it.
+func shortRanks(s rank.Set) ranks {
+	const most = 36 // characters
+	r := ranksOf(s)
+	if len(r.Text) > most {
+		cut := strings.LastIndexByte(r.Text[:most], ',')
+		r.Text, r.Title = r.Text[:cut+1]+"…", r.Text
+	}
+	return r
+}
 
 // clean removes control characters, which no browser shows, and bytes that are not UTF-8.
 func clean(s string) string {

@@ -2,16 +2,20 @@ package report
 
 import (
 	"bytes"
+	"context"
 	"encoding/xml"
 	"errors"
 	"fmt"
 	"io"
+	"os"
 	"regexp"
 	"strings"
 	"testing"
 	"time"
 
 	"sdm/master/hangfile"
+	"sdm/master/hangfile/compare"
+	"sdm/master/hangfile/offline"
 	"sdm/master/session"
 	"sdm/protocol"
 	"sdm/protocol/column"
@@ -106,15 +110,69 @@ func TestLarge(t *testing.T) {
 	for r := range rank.ID(6000) {
 		all = append(all, stack.RankedPath{Ranks: rank.Of(r), Path: stack.PathOf([]stack.Frame{{Func: "main"}, {Func: fmt.Sprint("f", r)}})})
 	}
+	var odd []rank.ID
+	for r := rank.ID(1); r < 400_000; r += 2 {
+		odd = append(odd, r)
+	}
 	f.Stacks[0].Group.Stack = stack.OfPaths(all)
+	f.Stacks[1].Group.Stack = stack.Of(rank.Of(odd...), []stack.Frame{{Func: "far"}})
 	got := written(t, f)
-	if len(got) > 2_000_000 {
+	if len(got) > 2_000_000 || !strings.Contains(got, `data-ranks="*"`) {
 		t.Errorf("%d bytes", len(got))
 	}
 	for _, want := range []string{"MPI_Recv from N tag 3 in fa <span class=\"count\">4500 rows, N differs</span>", "2001 more frames are in the hang file", "Rows whose texts differ in numbers only are one box."} {
 		if !strings.Contains(got, want) {
 			t.Errorf("the page does not contain %q", want)
 		}
+	}
+}
+
+// FuzzUses: any file that can be read can be shown, compared with itself, and asked.
+func FuzzUses(f *testing.F) {
+	var b bytes.Buffer
+	good := file()
+	good.Sdm, good.Reason.Text, good.Job = "1", "", hangfile.Job{}
+	if err := good.Write(&b); err == nil {
+		f.Add(b.Bytes())
+	}
+	old, err := os.ReadFile("../testdata/ring-1.0")
+	if err != nil {
+		f.Fatal(err)
+	}
+	f.Add(old)
+	f.Fuzz(func(t *testing.T, b []byte) {
+		x, err := hangfile.Read(bytes.NewReader(b))
+		if err != nil {
+			return
+		}
+		if err := Write(io.Discard, x); err != nil {
+			t.Error(err)
+		}
+		if c := compare.Of(x, x); !c.Equal {
+			c.WriteText(os.Stderr)
+			t.Error("it differs from itself")
+		}
+		s := offline.New(x)
+		ctx, cancel := context.WithCancel(t.Context())
+		cancel() // nobody reads the events
+		defer s.Close(ctx)
+		for _, c := range []string{"stacks", "ranks", "info file", "info output", "info hosts", "print"} {
+			s.Do(ctx, session.Call{Command: c, Args: protocol.Args{By: map[string]string{"stacks": "function"}[c]}})
+		}
+	})
+}
+
+func TestShortRanks(t *testing.T) {
+	var odd []rank.ID
+	for r := rank.ID(1001); r < 1100; r += 2 {
+		odd = append(odd, r)
+	}
+	got := shortRanks(rank.Of(odd...))
+	if got.Text != "1001,1003,1005,1007,1009,1011,1013,…" || !strings.HasPrefix(got.Title, got.Text[:30]) || got.Count != 50 {
+		t.Errorf("%+v", got)
+	}
+	if got := shortRanks(rank.Range(0, 999_999)); got.Text != "0-999999" || got.Title != "" {
+		t.Errorf("%+v", got)
 	}
 }
 

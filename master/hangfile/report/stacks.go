@@ -111,10 +111,21 @@ type treeBuilder struct {
 	room    int // frames that may still be added
 	frames  int // added
 	left    int // not added
+	sets    int // bytes of their sets
 }
 
+// The sets of a tree are in the page for its script, up to so many bytes; frames beyond are shown whichever rank is
+// wanted.
+const (
+	mostSets = 1 << 20
+	anyRank  = "*"
+)
+
 func (b *treeBuilder) node(n *stack.Node) *node {
-	out := &node{Ranks: ranksOf(n.Ranks), Whole: n.Ranks.String()}
+	out := &node{Ranks: shortRanks(n.Ranks), Whole: n.Ranks.String()}
+	if b.sets += len(out.Whole); b.sets > mostSets {
+		out.Whole = anyRank
+	}
 	threads := (n.Threads + max(b.sampled.Samples, 1) - 1) / max(b.sampled.Samples, 1)
 	switch {
 	case b.sampled.Moved:
@@ -151,11 +162,11 @@ func size(n *stack.Node) int {
 	return total
 }
 
-// unfold opens the nodes: all, or the upper levels.
+// unfold opens the nodes: all, or the upper levels, as far as there are few siblings.
 func unfold(nodes []*node, all bool, depth int) {
-	const levels = 3
+	const levels, few = 3, 16
 	for _, n := range nodes {
-		n.Open = (all || depth < levels) && n.Frames[0].Func != stack.Helpers
+		n.Open = (all || depth < levels && len(nodes) <= few) && n.Frames[0].Func != stack.Helpers
 		unfold(n.Children, all, depth+1)
 	}
 }

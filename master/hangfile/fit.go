@@ -1,0 +1,104 @@
+// What is beyond the bounds of a file is cut: a file with less is better than none.
+
+package hangfile
+
+import (
+	"slices"
+	"strings"
+	"unicode/utf8"
+
+	"sdm/master/session"
+	"sdm/protocol"
+	"sdm/protocol/canonical"
+	"sdm/protocol/rank"
+)
+
+// fitted returns a copy within the bounds of Read.
+func (f *File) fitted() *File {
+	x := *f
+	x.Format, x.Version = FormatName, FormatVersion
+	cut(MaxText, &x.Sdm, &x.Reason.Text, &x.Job.Launcher, &x.Job.ID, &x.Job.Host, &x.Job.Cwd)
+	cut(maxWord, (*string)(&x.Reason.Kind))
+	x.Job.Command = first(x.Job.Command, MaxList)
+	for i := range x.Job.Command {
+		cut(MaxText, &x.Job.Command[i])
+	}
+	x.Verdict = first(x.Verdict, MaxList)
+	for i := range x.Verdict {
+		cut(maxWord, &x.Verdict[i].Kind)
+		cut(MaxText, &x.Verdict[i].Text)
+	}
+	x.Calls = first(x.Calls, MaxList)
+	for i := range x.Calls {
+		cut(MaxText, &x.Calls[i].Text)
+	}
+	x.States = first(x.States, MaxList)
+	for i := range x.States {
+		s := &x.States[i].Status
+		cut(maxWord, (*string)(&s.State))
+		cut(MaxText, &s.Where, &s.Func, &s.Reason, &s.Signal, &s.Cause, &s.Host)
+	}
+	x.Versions = first(x.Versions, MaxList)
+	for i := range x.Versions {
+		cut(MaxText, &x.Versions[i].Of, &x.Versions[i].Text)
+	}
+	x.Stacks, x.Hosts = fewer(x.Stacks), fewer(x.Hosts)
+	x.Values = first(x.Values, MaxValues)
+	for i := range x.Values {
+		cut(MaxText, &x.Values[i].Line, &x.Values[i].Command)
+		x.Values[i].Answers = fewer(x.Values[i].Answers)
+	}
+	if more := len(x.Output.Events) - MaxList; more > 0 {
+		x.Output.Events = x.Output.Events[more:]
+	}
+	return &x
+}
+
+// first returns a copy of at most so many elements.
+func first[T any](list []T, most int) []T { return slices.Clone(list[:min(len(list), most)]) }
+
+// cut makes texts valid and not longer than a number of bytes.
+func cut(most int, texts ...*string) {
+	for _, s := range texts {
+		*s = strings.ToValidUTF8(*s, "\uFFFD")
+		if len(*s) > most {
+			end := most
+			for !utf8.RuneStart((*s)[end]) {
+				end--
+			}
+			*s = (*s)[:end]
+		}
+	}
+}
+
+// fewer returns at most MaxList answers; the last one then names the ranks of the others.
+func fewer(events []session.Event) []session.Event {
+	if len(events) <= MaxList {
+		return events
+	}
+	var rest rank.Set
+	for _, e := range events[MaxList-1:] {
+		rest = rest.Union(e.Group.Ranks)
+	}
+	f := protocol.Fault{Kind: protocol.FaultState, Message: "too many different answers: these are not in the file"}
+	last := session.NewEvent(protocol.Group{Kind: protocol.KindFault, Ranks: rest, Body: canonical.JSON(f)})
+	return append(slices.Clone(events[:MaxList-1]), last)
+}
+
+// smallerSteps is the number of steps of smaller.
+const smallerSteps = 2
+
+// smaller returns a copy without what may be long: first the edges of wait graphs, then values and output.
+func (f *File) smaller(step int) *File {
+	x := *f
+	switch step {
+	case 0:
+		x.Stacks = slices.Clone(x.Stacks)
+		for i := range x.Stacks {
+			x.Stacks[i].Group.Waits = x.Stacks[i].Group.Waits.Without()
+		}
+	case 1:
+		x.Values, x.Output = nil, Output{}
+	}
+	return &x
+}
