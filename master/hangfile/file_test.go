@@ -153,8 +153,11 @@ func TestRefused(t *testing.T) {
 		"event as answer": {with(`"event":"missing"`, `"event":"stopped"`), `stacks: an event "stopped" is no answer`},
 		"number":          {with(`"event":"missing"`, `"event":"missing","id":7`), "an answer has the number of a request"},
 		"no output":       {with(`"event":"output"`, `"event":"exited"`), `output: an event "exited" is no output`},
-		"many":            {with(`"versions": [`, `"versions": [`+strings.Repeat("{},", MaxList)), "versions: 65537 elements are more than 65536"},
-		"many values":     {with(`"values": [`, `"values": [`+strings.Repeat("{},", MaxValues)), "values: 1025 commands"},
+		"long runs": {`{"format":"sdm hang file","version":"1.0","stacks":[{"event":"reply","ranks":"0","waits":{"edges":[{"function":"f","tag":1,"lanes":[[[0,16777216,1,0]]]},` +
+			`{"function":"g","tag":1,"lanes":[[[0,16777216,1,0]]]}],"doing":[{"state":"running","ranks":"0-16777215"}]}}]}`, "stacks: ranks wait for more than 4194304 messages"},
+		"many states": {with(`"states": [`, `"states": [`+strings.Repeat("{},", 1<<14)), "states: 16386 elements"},
+		"many":        {with(`"versions": [`, `"versions": [`+strings.Repeat("{},", MaxList)), "versions: 65537 elements are more than 65536"},
+		"many values": {with(`"values": [`, `"values": [`+strings.Repeat("{},", MaxValues)), "values: 1025 commands"},
 	} {
 		_, err := Read(strings.NewReader(c.text))
 		if err == nil || !strings.Contains(err.Error(), c.want) {
@@ -184,10 +187,16 @@ func TestFitted(t *testing.T) {
 	if len(g.Stacks) != MaxList || last.Kind != protocol.KindFault || !last.Ranks.Equal(rank.Of(2, 3, 4)) {
 		t.Errorf("%d answers, the last of %v", len(g.Stacks), last.Ranks)
 	}
+	for i := range 2 {
+		g.Stacks[i].Group.Waits = wait.Shifted(0, 1<<21, 1, wait.Edge{Function: "f"}, wait.Rank{})
+	}
+	if x := g.fitted(); x.check() != nil || pairsOf(x.Stacks) != 0 || x.Stacks[0].Group.Waits.Cut().IsEmpty() {
+		t.Errorf("%d pairs, %v", pairsOf(x.Stacks), x.check())
+	}
 	if o := g.Output.Events; len(o) != MaxList || string(o[MaxList-1].Group.Body) != "last" {
 		t.Errorf("%d pieces of output", len(o))
 	}
-	if len(g.Values) != MaxValues || len(g.Reason.Text) != MaxText-1 || len(g.States) != MaxList {
+	if len(g.Values) != MaxValues || len(g.Reason.Text) != MaxText-1 || len(g.States) != maxStates {
 		t.Errorf("%d values, a text of %d bytes, %d states", len(g.Values), len(g.Reason.Text), len(g.States))
 	}
 	if f.Reason.Text[0] != 0xff {

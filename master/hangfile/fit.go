@@ -32,7 +32,7 @@ func (f *File) fitted() *File {
 	for i := range x.Calls {
 		cut(MaxText, &x.Calls[i].Text)
 	}
-	x.States = first(x.States, MaxList)
+	x.States = first(x.States, maxStates)
 	for i := range x.States {
 		s := &x.States[i].Status
 		cut(maxWord, (*string)(&s.State))
@@ -43,6 +43,9 @@ func (f *File) fitted() *File {
 		cut(MaxText, &x.Versions[i].Of, &x.Versions[i].Text)
 	}
 	x.Stacks, x.Hosts = fewer(x.Stacks), fewer(x.Hosts)
+	if pairsOf(x.Stacks) > maxPairs {
+		x.Stacks = withoutEdges(x.Stacks)
+	}
 	x.Values = first(x.Values, MaxValues)
 	for i := range x.Values {
 		cut(MaxText, &x.Values[i].Line, &x.Values[i].Command)
@@ -93,12 +96,18 @@ func (f *File) smaller(step int) *File {
 	x := *f
 	switch step {
 	case 0:
-		x.Stacks = slices.Clone(x.Stacks)
-		for i := range x.Stacks {
-			x.Stacks[i].Group.Waits = x.Stacks[i].Group.Waits.Without()
-		}
+		x.Stacks = withoutEdges(x.Stacks)
 	case 1:
 		x.Values, x.Output = nil, Output{}
 	}
 	return &x
+}
+
+// withoutEdges returns answers whose wait graphs have no edges.
+func withoutEdges(events []session.Event) []session.Event {
+	events = slices.Clone(events)
+	for i := range events {
+		events[i].Group.Waits = events[i].Group.Waits.Without()
+	}
+	return events
 }

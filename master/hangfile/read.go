@@ -25,6 +25,8 @@ const (
 	MaxText   = 64 << 10 // bytes of a text, except in answers and output
 	MaxList   = 1 << 16  // elements of each list
 	MaxValues = 1024     // commands in Values
+	maxStates = 1 << 14  // elements of States, each of which is compared with all others
+	maxPairs  = 1 << 22  // pairs of a rank and a peer in wait graphs: a run in the file may stand for millions
 	maxWord   = 64       // bytes of a word, such as the name of a state
 )
 
@@ -125,7 +127,12 @@ func (f *File) check() error {
 	for _, x := range f.Calls {
 		c.texts("calls", MaxText, x.Text)
 	}
-	c.list("states", len(f.States))
+	if len(f.States) > maxStates {
+		c.fail("states: %d elements are more than %d", len(f.States), maxStates)
+	}
+	if pairsOf(f.Stacks) > maxPairs {
+		c.fail("stacks: ranks wait for more than %d messages", maxPairs)
+	}
 	for _, x := range f.States {
 		c.texts("states", maxWord, string(x.State))
 		c.texts("states", MaxText, x.Where, x.Func, x.Reason, x.Signal, x.Cause, x.Host)
@@ -145,6 +152,18 @@ func (f *File) check() error {
 	}
 	c.output(f.Output)
 	return c.err
+}
+
+// pairsOf counts the pairs in the wait graphs of answers.
+func pairsOf(events []session.Event) (n int) {
+	for _, e := range events {
+		for _, edge := range e.Group.Waits.Edges() {
+			for _, run := range edge.Pairs.Runs() {
+				n += run.Count
+			}
+		}
+	}
+	return n
 }
 
 // checker keeps the first error.

@@ -30,22 +30,23 @@ type differ struct {
 
 // siblings compares the nodes below a path. told are the ranks about which all is said.
 func (d *differ) siblings(then, now []*stack.Node, path []string, told rank.Set) {
-	find := func(in []*stack.Node, f stack.Frame) *stack.Node {
-		for _, n := range in {
-			if n.Frame == f {
-				return n
-			}
-		}
-		return nil
-	}
+	was, is := byFrame(then), byFrame(now)
 	for _, a := range then {
-		d.pair(a, find(now, a.Frame), path, told)
+		d.pair(a, is[a.Frame], path, told)
 	}
 	for _, b := range now {
-		if find(then, b.Frame) == nil {
+		if was[b.Frame] == nil {
 			d.pair(nil, b, path, told)
 		}
 	}
+}
+
+func byFrame(nodes []*stack.Node) map[stack.Frame]*stack.Node {
+	by := make(map[stack.Frame]*stack.Node, len(nodes))
+	for _, n := range nodes {
+		by[n.Frame] = n
+	}
+	return by
 }
 
 // pair compares two nodes with the same frame below the same path; one of them may be nil.
