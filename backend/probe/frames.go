@@ -3,6 +3,7 @@
 package probe
 
 import (
+	"encoding/binary"
 	"path/filepath"
 	"slices"
 	"strconv"
@@ -34,6 +35,31 @@ func (p *process) frames(t *snapshot.Thread, v view) []stack.Frame {
 		return []stack.Frame{{Func: "(thread not read: " + t.Why + ")"}}
 	}
 	return append([]stack.Frame{{Func: "(thread not stopped: " + t.Why + ")"}}, p.readFrames(t, v)...)
+}
+
+// framesOnce is frames. Threads of one sample that are in the same places share one result, which is kept in equal.
+func (p *process) framesOnce(t *snapshot.Thread, v view, equal map[string][]stack.Frame) []stack.Frame {
+	if _, inMPI := p.calls[t.TID]; inMPI || p.python != nil { // more than the places is shown
+		return p.frames(t, v)
+	}
+	key := append(append([]byte(t.Stack.Cut), 0), t.Why...)
+	for _, f := range t.Stack.Frames {
+		key = binary.LittleEndian.AppendUint64(key, f.PC)
+		key = append(key, byte(f.How), bit(f.Exact), bit(f.Signal), bit(f.CFA != 0))
+	}
+	frames, known := equal[string(key)]
+	if !known {
+		frames = p.frames(t, v)
+		equal[string(key)] = frames
+	}
+	return frames
+}
+
+func bit(b bool) byte {
+	if b {
+		return 1
+	}
+	return 0
 }
 
 // readFrames returns the stack of a thread of which a stack was read. The stack of a helper thread of a

@@ -28,6 +28,7 @@ type process struct {
 	modules []image.Module
 	images  []*shared        // of the modules
 	placed  []snapshot.Image // the images at their places
+	tables  []placedTables   // of the images
 	size    string           // result of sizeOf before maps were read
 	fresh   bool             // maps have just been read
 	program string           // file of the program, as in image.Module
@@ -84,6 +85,7 @@ func (c *cache) read(pid int) (*process, error) {
 	for i := range p.modules {
 		p.images = append(p.images, c.of(&p.modules[i], pid))
 		p.placed = append(p.placed, placed{p, i})
+		p.tables = append(p.tables, placedTables{p, i})
 	}
 	p.program = p.programOf()
 	p.objects = p.objectsOf()
@@ -168,7 +170,7 @@ func (p *process) Find(pc uint64) (tables unwind.Tables, bias uint64, name strin
 	}
 	m, s := &p.modules[i], p.images[i]
 	s.from, s.bias = hold.Memory(p.pid), m.Bias
-	return placedTables{p, i}, m.Bias, m.Name()
+	return &p.tables[i], m.Bias, m.Name()
 }
 
 // Executable implements unwind.Code.

@@ -116,8 +116,9 @@ func (c *cache) sample(p *process, held *hold.Process, v view) (s sample) {
 		return s
 	}
 	p.calls, p.torch = p.blockedCalls(shot, c.explain), p.torchCalls(shot, held)
+	equal := map[string][]stack.Frame{}
 	for t := range shot.Threads {
-		s.threads = append(s.threads, p.frames(&shot.Threads[t], v))
+		s.threads = append(s.threads, p.framesOnce(&shot.Threads[t], v, equal))
 	}
 	if len(s.threads) == 0 {
 		s.err = errNoMemory

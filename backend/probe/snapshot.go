@@ -15,7 +15,7 @@ import (
 // snapshot returns a process as it was while it was held, with the stacks of its threads. Threads
 // that have ended are left out.
 func (p *process) snapshot(held *hold.Process) *snapshot.Process {
-	s := &snapshot.Process{PID: p.pid, Maps: p.maps, Images: p.placed}
+	s := &snapshot.Process{PID: p.pid, Maps: p.maps, Images: p.placed, Threads: make([]snapshot.Thread, 0, len(held.Threads))}
 	s.Walker = unwind.Walker{Machine: hold.Machine, Code: p, Memory: p.memoryOf(held), SignMask: held.SignMask}
 	for i := range held.Threads {
 		t := &held.Threads[i]

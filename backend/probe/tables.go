@@ -16,7 +16,7 @@ type placedTables struct {
 }
 
 // Find implements unwind.Tables.
-func (t placedTables) Find(pc uint64) (*cfi.Row, error) {
+func (t *placedTables) Find(pc uint64) (*cfi.Row, error) {
 	s, m := t.images[t.i], &t.modules[t.i]
 	if table := s.tableOf(m); table != nil {
 		if row, err := table.Find(pc); err == nil {

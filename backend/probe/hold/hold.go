@@ -75,6 +75,7 @@ type Steps struct {
 // threads that it still traces, as it does if this process is killed. Together starts one or two
 // goroutines, and waits for them, and for the end of the thread if a thread is still traced.
 func Together(pids []int, l Limits, s Steps) []Process {
+	withoutStops()
 	all := make([]Process, len(pids))
 	for i, pid := range pids {
 		all[i].PID = pid
@@ -126,11 +127,11 @@ func together(all []Process, l Limits, s Steps) {
 	if buffer == nil {
 		buffer = &Buffer{}
 	}
-	buffer.prepare()
 	for i := range all {
 		all[i].seize()
 		all[i].prepare()
 	}
+	buffer.prepare(count(all))
 	begin := time.Now()
 	deadline := begin.Add(l.Patience)
 	for i := range all {
@@ -182,7 +183,11 @@ func (p *Process) seize() (some bool) {
 	if p.known == nil {
 		p.known = map[int]bool{}
 	}
-	for _, tid := range Threads(p.PID) {
+	tids := Threads(p.PID)
+	if p.Threads == nil {
+		p.Threads = make([]Thread, 0, len(tids))
+	}
+	for _, tid := range tids {
 		if p.known[tid] {
 			continue
 		}
