@@ -20,9 +20,14 @@ const FirstInternal RequestID = 1 << 48
 // does. Server i is vertex i+1 of the tree; the master is vertex 0.
 type ServerID int
 
-// Version is the version of the packets between master and servers and of the JSON
-// objects for front ends. Two sides with different versions refuse each other.
+// Version is the version of the JSON objects for front ends, which skip fields that
+// they do not know. Two sides with different versions refuse each other.
 const Version = 1
+
+// PacketVersion is the version of the packets between master and servers. Two sides
+// with different versions refuse each other. It changes with every new field: a server
+// merges the answers of its subtree, and would drop from them what it does not know.
+const PacketVersion = 2
 
 // MaxBody bounds one body, in bytesand so the answer of a single rank. It
 // equals the longest line that is read from gdb.

@@ -57,7 +57,7 @@ func run(args, env []string, stdin io.Reader, stdout, stderr io.Writer) int {
 	case err != nil:
 		return complain(err, exitUsage)
 	case o.version:
-		fmt.Fprintf(stdout, "sdm-master %s, protocol %d\n", startup.Build(), protocol.Version)
+		fmt.Fprintf(stdout, "sdm-master %s, protocol %d\n", startup.Build(), protocol.PacketVersion)
 		return 0
 	}
 	log, logFile, err := o.log.Open(stderr)

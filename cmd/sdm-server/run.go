@@ -43,7 +43,7 @@ func run(args, env []string, engines map[string]engine) int {
 	case err != nil:
 		return complain(err, exitUsage)
 	case o.version:
-		fmt.Printf("sdm-server %s, protocol %d\n", startup.Build(), protocol.Version)
+		fmt.Printf("sdm-server %s, protocol %d\n", startup.Build(), protocol.PacketVersion)
 		return 0
 	}
 	if o.list {

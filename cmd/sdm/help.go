@@ -301,7 +301,7 @@ func (a *app) version(args []string) console.Status {
 	default:
 		return a.fail(console.StatusUsage, fmt.Errorf("sdm version takes no argument, not %q", args[0]))
 	}
-	fmt.Fprintf(a.out, "sdm %s, protocol %d, %s %s/%s\n", startup.Build(), protocol.Version, runtime.Version(), runtime.GOOS, runtime.GOARCH)
+	fmt.Fprintf(a.out, "sdm %s, protocol %d, %s %s/%s\n", startup.Build(), protocol.PacketVersion, runtime.Version(), runtime.GOOS, runtime.GOARCH)
 	return console.StatusGood
 }
 

@@ -6,8 +6,8 @@
 //	        | uvarint(length) bytes         form 1
 //	        | length (4 bytes) fields       form 2
 //
-// Fields that are zero are omitted, unknown ones are skipped: a later version may
-// add fields without changing protocol.Version. Numbers are never reused.
+// Fields that are zero are omitted, unknown ones are skipped. A new field raises
+// protocol.PacketVersion. Numbers are never reused.
 
 package wire
 
@@ -71,7 +71,7 @@ const lengthSize = 4
 // prefix.
 func Append(b []byte, m *Message) []byte {
 	b, start := openNested(b)
-	b = append(b, protocol.Version)
+	b = append(b, protocol.PacketVersion)
 	b = appendNumber(b, fieldKind, uint64(m.Kind))
 	b = appendNumber(b, fieldID, uint64(m.ID))
 	b = appendNumber(b, fieldFlags, uint64(m.Flags))

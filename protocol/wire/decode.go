@@ -29,9 +29,9 @@ func Decode(b []byte) (Message, error) {
 	if len(b) == 0 {
 		return Message{}, errShort
 	}
-	if b[0] != protocol.Version {
+	if b[0] != protocol.PacketVersion {
 		return Message{}, fmt.Errorf("wire: %w: theirs %d, ours %d; install the same build on all hosts",
-			ErrVersion, b[0], protocol.Version)
+			ErrVersion, b[0], protocol.PacketVersion)
 	}
 	var m Message
 	for f := (fields{rest: b[1:]}); ; {

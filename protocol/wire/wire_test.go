@@ -6,6 +6,9 @@ import (
 	"encoding/binary"
 	"errors"
 	"fmt"
+	"go/ast"
+	"go/parser"
+	"go/token"
 	"io"
 	"math"
 	"runtime"
@@ -134,7 +137,7 @@ func TestDecodeSkipsUnknownFields(t *testing.T) {
 }
 
 func TestDecodeErrors(t *testing.T) {
-	const version = protocol.Version
+	const version = protocol.PacketVersion
 	kind := []byte{version, byte(fieldKind), byte(Reply)}
 	group := func(b ...byte) []byte {
 		return append(append(bytes.Clone(kind), byte(fieldGroup), 0, 0, 0, byte(len(b))), b...)
@@ -181,8 +184,8 @@ func TestDecodeErrors(t *testing.T) {
 }
 
 func TestDecodeRefusesAnotherVersion(t *testing.T) {
-	_, err := Decode([]byte{protocol.Version + 1, 1, 2, 3})
-	if !errors.Is(err, ErrVersion) || !strings.Contains(err.Error(), "theirs 2, ours 1") {
+	_, err := Decode([]byte{protocol.PacketVersion + 1, 1, 2, 3})
+	if !errors.Is(err, ErrVersion) || !strings.Contains(err.Error(), "theirs 3, ours 2") {
 		t.Errorf("error %v", err)
 	}
 }
@@ -310,5 +313,32 @@ func BenchmarkMessage(b *testing.B) {
 				}
 			}
 		})
+	}
+}
+
+// TestFieldsHaveAVersion fails when a field was added and protocol.PacketVersion was not: a session
+// of two builds would lose the field silently.
+func TestFieldsHaveAVersion(t *testing.T) {
+	const version, want = 2, "fieldKind fieldID fieldFlags fieldRanks fieldWait fieldBody fieldGroup fieldEpoch fieldMark fieldRuns fieldDone fieldBytes " +
+		"markServers markLast groupKind groupRanks groupBody groupColumn groupStack groupWaits"
+	file, err := parser.ParseFile(token.NewFileSet(), "append.go", nil, 0)
+	if err != nil {
+		t.Fatal(err)
+	}
+	var names []string
+	for _, d := range file.Decls {
+		constants, is := d.(*ast.GenDecl)
+		if !is || constants.Tok != token.CONST {
+			continue
+		}
+		for _, s := range constants.Specs {
+			name := s.(*ast.ValueSpec).Names[0].Name
+			if strings.HasPrefix(name, "field") || strings.HasPrefix(name, "mark") || strings.HasPrefix(name, "group") {
+				names = append(names, name)
+			}
+		}
+	}
+	if got := strings.Join(names, " "); got != want || version != protocol.PacketVersion {
+		t.Errorf("version %d has the fields %s, want %s: raise protocol.PacketVersion, then change this test", protocol.PacketVersion, got, want)
 	}
 }

@@ -247,8 +247,8 @@ func garbage(t *testing.T, tr transport) {
 		"just too long":  binary.BigEndian.AppendUint32(nil, wire.MaxPacket+1),
 		"empty packet":   {0, 0, 0, 0},
 		"zeros":          make([]byte, 64),
-		"other version":  {0, 0, 0, 1, protocol.Version + 1},
-		"noise":          {0, 0, 0, 5, protocol.Version, 250, 250, 250, 250},
+		"other version":  {0, 0, 0, 1, protocol.PacketVersion + 1},
+		"noise":          {0, 0, 0, 5, protocol.PacketVersion, 250, 250, 250, 250},
 	} {
 		raw, b := tr.bytes(t)
 		written := async(func() error { _, err := raw.Write(p); return err })

@@ -82,9 +82,9 @@ func helloOfVersion(version int, more string) []byte {
 func TestGreetingOfAnotherVersion(t *testing.T) {
 	raw, link := openMemory(t)
 	defer raw.Close()
-	raw.Write(helloOfVersion(protocol.Version+1, `,"news":{"a":[1]}`))
+	raw.Write(helloOfVersion(protocol.PacketVersion+1, `,"news":{"a":[1]}`))
 	_, err := Answer(testContext(t), link, aChild)
-	const text = "node07:/opt/sdm-server speaks version 1 (build b2), login1:/old/sdm speaks version 2 (build b9); install the same build on all hosts"
+	const text = "node07:/opt/sdm-server speaks version 2 (build b2), login1:/old/sdm speaks version 3 (build b9); install the same build on all hosts"
 	if !errors.Is(err, ErrVersion) || err.Error() != text {
 		t.Errorf("the child says %q, want %q", err, text)
 	}
@@ -101,12 +101,12 @@ func TestGreetingOfAnotherVersion(t *testing.T) {
 func TestWelcomeOfAnotherVersion(t *testing.T) {
 	raw, link := openMemory(t)
 	defer raw.Close()
-	m := wire.Message{Kind: wire.Welcome, Body: []byte(`{"version":2,"host":"node07","node":5,"session":"s1"}`)}
+	m := wire.Message{Kind: wire.Welcome, Body: []byte(`{"version":3,"host":"node07","node":5,"session":"s1"}`)}
 	p := wire.Append(nil, &m)
-	p[lengthSize] = 2
+	p[lengthSize] = 3
 	raw.Write(p)
 	_, err := Greet(testContext(t), link, aParent, 5)
-	if !errors.Is(err, ErrVersion) || !strings.Contains(err.Error(), "node07 speaks version 2, login1:/usr/bin/sdm speaks version 1") {
+	if !errors.Is(err, ErrVersion) || !strings.Contains(err.Error(), "node07 speaks version 3, login1:/usr/bin/sdm speaks version 2") {
 		t.Errorf("the parent says %v", err)
 	}
 }
@@ -114,12 +114,12 @@ func TestWelcomeOfAnotherVersion(t *testing.T) {
 // A parent refuses a wrong child even if the child accepts it.
 func TestGreetJudgesItself(t *testing.T) {
 	for name, body := range map[string]string{
-		"another number":          `{"version":1,"node":6,"session":"s1"}`,
-		"another session":         `{"version":1,"node":5,"session":"s2"}`,
-		"a reason of later times": `{"version":1,"node":5,"session":"s1","refusal":"moonphase","reason":"x"}`,
+		"another number":          `{"version":2,"node":6,"session":"s1"}`,
+		"another session":         `{"version":2,"node":5,"session":"s2"}`,
+		"a reason of later times": `{"version":2,"node":5,"session":"s1","refusal":"moonphase","reason":"x"}`,
 		"no object":               `[]`,
-		"a number below 0":        `{"version":1,"node":-1,"session":"s1"}`,
-		"a host that is too long": `{"version":1,"node":5,"session":"s1","host":"` + strings.Repeat("h", maxName+1) + `"}`,
+		"a number below 0":        `{"version":2,"node":-1,"session":"s1"}`,
+		"a host that is too long": `{"version":2,"node":5,"session":"s1","host":"` + strings.Repeat("h", maxName+1) + `"}`,
 	} {
 		t.Run(name, func(t *testing.T) {
 			raw, link := openMemory(t)

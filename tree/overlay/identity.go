@@ -49,7 +49,7 @@ type introduction struct {
 
 func (id Identity) introduce() introduction {
 	return introduction{
-		Version: protocol.Version, Build: clip(id.Build, maxName), Host: clip(id.Host, maxName),
+		Version: protocol.PacketVersion, Build: clip(id.Build, maxName), Host: clip(id.Host, maxName),
 		Program: clip(id.Program, maxPath), Node: id.Node, Session: id.Session, Epoch: id.Epoch, Size: id.Size,
 	}
 }

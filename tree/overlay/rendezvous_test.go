@@ -106,16 +106,16 @@ func TestRegisterRefusesItself(t *testing.T) {
 		}
 		// A server that does not validate its registration is refused by the
 		// master.
-		if err := judgeRegistration(hello{introduction: introduction{Version: protocol.Version}, Register: &r}, Identity{}); !errors.Is(err, ErrRefused) {
+		if err := judgeRegistration(hello{introduction: introduction{Version: protocol.PacketVersion}, Register: &r}, Identity{}); !errors.Is(err, ErrRefused) {
 			t.Errorf("%s: the master says %v", name, err)
 		}
 	}
 }
 
 func TestRendezvousRefusesVersion(t *testing.T) {
-	h := hello{introduction: introduction{Version: protocol.Version + 1, Host: "node07", Program: "/opt/sdm-server"}, Register: &Registration{}}
+	h := hello{introduction: introduction{Version: protocol.PacketVersion + 1, Host: "node07", Program: "/opt/sdm-server"}, Register: &Registration{}}
 	err := judgeRegistration(h, Identity{Host: "login1", Program: "/usr/bin/sdm"})
-	if !errors.Is(err, ErrVersion) || err.Error() != "login1:/usr/bin/sdm speaks version 1, node07:/opt/sdm-server speaks version 2; install the same build on all hosts" {
+	if !errors.Is(err, ErrVersion) || err.Error() != "login1:/usr/bin/sdm speaks version 2, node07:/opt/sdm-server speaks version 3; install the same build on all hosts" {
 		t.Errorf("the master says %v", err)
 	}
 }

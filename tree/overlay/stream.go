@@ -196,7 +196,7 @@ func (s *stream) receiveGreeting() (wire.Message, error) {
 		return wire.Message{}, s.receiveError(err)
 	}
 	if len(b) > 0 {
-		b[0] = protocol.Version
+		b[0] = protocol.PacketVersion
 	}
 	return wire.Decode(b)
 }

@@ -125,11 +125,11 @@ func laterServer() string { return program("sdm-server-later") }
 func laterVersion() string {
 	source := "../../../protocol/doc.go"
 	text, err := os.ReadFile(source)
-	now := fmt.Sprintf("const Version = %d", protocol.Version)
+	now := fmt.Sprintf("const PacketVersion = %d", protocol.PacketVersion)
 	if err != nil || !strings.Contains(string(text), now) {
 		return "no " + now // go build will report it
 	}
-	later := strings.Replace(string(text), now, fmt.Sprintf("const Version = %d", protocol.Version+1), 1)
+	later := strings.Replace(string(text), now, fmt.Sprintf("const PacketVersion = %d", protocol.PacketVersion+1), 1)
 	os.WriteFile(program("later.go"), []byte(later), 0o600)
 	path, _ := filepath.Abs(source)
 	table, _ := json.Marshal(map[string]map[string]string{"Replace": {path: program("later.go")}})
