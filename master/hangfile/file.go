@@ -231,20 +231,7 @@ func (f *File) Judge() {
 	for _, r := range verdict.Rows(g) {
 		rows = append(rows, Row(r))
 	}
-	alike := Alike(rows, mostSaid)
-	for _, r := range alike[:min(len(alike), mostSaid)] {
-		if r.Count > 1 {
-			r.Text += fmt.Sprintf(" (%d rows, N differs)", r.Count)
-		}
-		f.Calls = append(f.Calls, r.Row)
-	}
-	if more := len(alike) - mostSaid; more > 0 {
-		rest := Row{Text: fmt.Sprintf("and %d more", more)}
-		for _, r := range alike[mostSaid:] {
-			rest.Ranks = rest.Ranks.Union(r.Ranks)
-		}
-		f.Calls = append(f.Calls, rest)
-	}
+	f.Calls = fewRows(rows, mostSaid)
 	if more := len(found) - mostSaid; more > 0 {
 		rest := Finding{Kind: verdict.NoVerdict.String(), Text: fmt.Sprintf("and %d more", more)}
 		for _, x := range found[mostSaid:] {
@@ -252,4 +239,23 @@ func (f *File) Judge() {
 		}
 		f.Verdict = append(f.Verdict, rest)
 	}
+}
+
+// fewRows joins rows if they are more than some, and returns so many at most; one more tells which ranks the others are about.
+func fewRows(rows []Row, some int) (few []Row) {
+	alike := Alike(rows, some)
+	for _, r := range alike[:min(len(alike), some)] {
+		if r.Count > 1 {
+			r.Text += fmt.Sprintf(" (%d rows, N differs)", r.Count)
+		}
+		few = append(few, r.Row)
+	}
+	if more := len(alike) - some; more > 0 {
+		rest := Row{Text: fmt.Sprintf("and %d more", more)}
+		for _, r := range alike[some:] {
+			rest.Ranks = rest.Ranks.Union(r.Ranks)
+		}
+		few = append(few, rest)
+	}
+	return few
 }

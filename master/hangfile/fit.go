@@ -51,8 +51,9 @@ func (f *File) fitted() *File {
 		cut(MaxText, &x.Values[i].Line, &x.Values[i].Command)
 		x.Values[i].Answers = fewer(x.Values[i].Answers)
 	}
-	if more := len(x.Output.Events) - MaxList; more > 0 {
-		x.Output.Events = x.Output.Events[more:]
+	x.Output.Events = slices.Clone(x.Output.Events[max(len(x.Output.Events)-MaxList, 0):])
+	for i := range x.Output.Events {
+		cut(MaxText, &x.Output.Events[i].From)
 	}
 	return &x
 }

@@ -36,7 +36,7 @@ var ErrNotHangFile = errors.New("not a hang file")
 // Read reads a hang file, plain or compressed. Fields that are not known are ignored. The error wraps ErrNotHangFile, or
 // tells what is wrong, or that a newer sdm is needed. Memory is bounded by a multiple of MaxSize.
 func Read(r io.Reader) (*File, error) {
-	b, err := content(r)
+	b, err := content(r, MaxSize)
 	if err != nil {
 		return nil, err
 	}
@@ -74,8 +74,8 @@ func ReadFile(path string) (*File, error) {
 	return f, nil
 }
 
-// content returns the JSON text.
-func content(r io.Reader) ([]byte, error) {
+// content returns the JSON text, of at most so many bytes.
+func content(r io.Reader, most int) ([]byte, error) {
 	in := bufio.NewReader(r)
 	if magic, _ := in.Peek(2); bytes.Equal(magic, []byte{0x1f, 0x8b}) {
 		z, err := gzip.NewReader(in)
@@ -87,12 +87,12 @@ func content(r io.Reader) ([]byte, error) {
 	if first, err := in.Peek(1); err == nil && first[0] != '{' { // a core file, say, is not read as a whole
 		return nil, ErrNotHangFile
 	}
-	b, err := io.ReadAll(io.LimitReader(in, MaxSize+1))
+	b, err := io.ReadAll(io.LimitReader(in, int64(most)+1))
 	switch {
 	case err != nil:
 		return nil, fmt.Errorf("hang file: %w", err)
-	case len(b) > MaxSize:
-		return nil, fmt.Errorf("hang file: more than %d bytes", MaxSize)
+	case len(b) > most:
+		return nil, fmt.Errorf("hang file: more than %d bytes", most)
 	}
 	return b, nil
 }

@@ -117,7 +117,7 @@ type treeBuilder struct {
 // The sets of a tree are in the page for its script, up to so many bytes; frames beyond are shown whichever rank is
 // wanted.
 const (
-	mostSets = 1 << 20
+	mostSets = 1 << 18
 	anyRank  = "*"
 )
 
