@@ -192,10 +192,11 @@ const (
 	ProgressMessages = "messages" // MPI has counted messages
 	// ProgressStack: a thread is in a state in which it was in none of the last samples: registers and
 	// stack of the program's functions. Registers of a call of MPI do not count, since it may spin.
-	ProgressStack   = "stack"
-	ProgressIO      = "io"      // bytes were read or written
-	ProgressValue   = "value"   // the variable has another value
-	ProgressNoValue = "novalue" // the rank has no such variable
+	ProgressStack    = "stack"
+	ProgressIO       = "io"       // bytes were read or written
+	ProgressChildren = "children" // processes that it has started have used processor time
+	ProgressValue    = "value"    // the variable has another value
+	ProgressNoValue  = "novalue"  // the rank has no such variable
 )
 
 // Loading is the body of KindLoading: a command of the user needs symbols, and

@@ -26,6 +26,8 @@ const (
 	// leastIO is the number of bytes from which on a rank has read or written something. Timers and
 	// notifications within a process are 8 bytes each.
 	leastIO = 64
+	// leastTime is the processor time from which on the children of a rank have done something.
+	leastTime = 20 * time.Millisecond
 	// mostValue bounds the bytes of a variable that are compared.
 	mostValue = 64 << 10
 	// statusWait is how long the parent of a rank may take to wait for it, so that the kernel tells how it
@@ -45,8 +47,17 @@ type signs struct {
 type progress struct {
 	states map[int][]uint64 // hashes of the last different states of each thread; nil: not looked at yet
 	last   signs
-	moved  hold.Transfer
+	before tally
 }
+
+// tally is what the kernel counts of a rank.
+type tally struct {
+	moved    hold.Transfer
+	children time.Duration // processor time of the processes that it has started
+}
+
+// tallyOf returns the tally of a process.
+func tallyOf(pid int) tally { return tally{hold.TransferOf(pid), hold.ChildrenTime(pid)} }
 
 // signsOf returns the signs of a process. threads are its stacks as they are shown. Helper threads of runtimes
 // are left out: they spin, or wait with a time limit.
@@ -121,7 +132,7 @@ func (p *process) valueOf(name string) (hash uint64, ok bool) {
 }
 
 // compare returns the words for what has changed, and remembers the signs.
-func (x *progress) compare(now *signs, moved hold.Transfer, variable bool) string {
+func (x *progress) compare(now *signs, seen tally, variable bool) string {
 	first := x.states == nil
 	states := make(map[int][]uint64, len(now.threads))
 	changed := len(now.threads) < len(x.states)
@@ -140,8 +151,11 @@ func (x *progress) compare(now *signs, moved hold.Transfer, variable bool) strin
 	if changed {
 		words = append(words, protocol.ProgressStack)
 	}
-	if moved.Since(x.moved) >= leastIO {
+	if seen.moved.Since(x.before.moved) >= leastIO {
 		words = append(words, protocol.ProgressIO)
+	}
+	if spent := seen.children - x.before.children; spent >= leastTime || spent < 0 {
+		words = append(words, protocol.ProgressChildren)
 	}
 	switch {
 	case !variable:
@@ -150,7 +164,7 @@ func (x *progress) compare(now *signs, moved hold.Transfer, variable bool) strin
 	case !x.last.valued || now.value != x.last.value:
 		words = append(words, protocol.ProgressValue)
 	}
-	x.states, x.moved = states, moved
+	x.states, x.before = states, seen
 	if now.messages == 0 { // it is in no call of MPI, and they are counted when it is in the next
 		now.messages = x.last.messages
 	}
@@ -175,7 +189,7 @@ func (b *Backend) progressOf(ids []rank.ID, samples []sample, variable string) c
 			continue
 		}
 		w := b.ranks[ids[i]]
-		words := w.progress.compare(s.signs, hold.TransferOf(w.pid), variable != "")
+		words := w.progress.compare(s.signs, tallyOf(w.pid), variable != "")
 		all[words] = all[words].Union(rank.Range(ids[i], ids[i]))
 	}
 	return columnOf(protocol.Progress, all, mostActivities)

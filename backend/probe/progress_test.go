@@ -14,6 +14,8 @@ import (
 const movers = `
 #include <poll.h>
 #include <fcntl.h>
+#include <signal.h>
+#include <sys/prctl.h>
 #include <stdlib.h>
 #include <string.h>
 #include <time.h>
@@ -34,6 +36,9 @@ int main(void)
 	if (!strcmp(mode, "counts")) counts();
 	if (!strcmp(mode, "computes")) computes();
 	if (!strcmp(mode, "writes")) writes();
+	if (fork()) pause(); // until the test kills it
+	prctl(PR_SET_PDEATHSIG, SIGKILL);
+	computes();
 }
 `
 
@@ -50,6 +55,7 @@ func TestProgress(t *testing.T) {
 		{"counts", "steps", protocol.ProgressValue},
 		{"computes", "", protocol.ProgressStack},
 		{"writes", "", protocol.ProgressIO},
+		{"forks", "", protocol.ProgressChildren},
 		{"sleeps", "nosuch", protocol.ProgressNoValue},
 	} {
 		t.Run(c.mode+" "+c.variable, func(t *testing.T) {
@@ -62,7 +68,7 @@ func TestProgress(t *testing.T) {
 				if s.err != nil || s.signs == nil {
 					t.Fatalf("%+v", s)
 				}
-				return x.compare(s.signs, hold.TransferOf(p.Process.Pid), c.variable != "")
+				return x.compare(s.signs, tallyOf(p.Process.Pid), c.variable != "")
 			}
 			if first := look(); !strings.HasPrefix(first, protocol.ProgressFirst) {
 				t.Fatalf("the first time: %s", first)
@@ -73,6 +79,8 @@ func TestProgress(t *testing.T) {
 				switch {
 				case c.always == "" && got == protocol.ProgressNone:
 					quiet++
+					continue
+				case c.always == protocol.ProgressChildren && got == protocol.ProgressNone: // too early
 					continue
 				case c.always != "" && strings.Contains(","+got+",", ","+c.always+","):
 					quiet++
@@ -105,12 +113,12 @@ func TestCompare(t *testing.T) {
 		{map[int]uint64{1: 11}, signs{messages: 7}, hold.Transfer{Read: 8, Written: 64, ToDisk: 4096}, "messages,stack,io"},
 	} {
 		c.more.threads = c.threads
-		if got := x.compare(&c.more, c.moved, false); got != c.want {
+		if got := x.compare(&c.more, tally{moved: c.moved}, false); got != c.want {
 			t.Errorf("%d: got %s, want %s", i, got, c.want)
 		}
 	}
 	for n := range uint64(2 * mostStates) {
-		x.compare(&signs{threads: map[int]uint64{1: 100 + n}}, hold.Transfer{}, false)
+		x.compare(&signs{threads: map[int]uint64{1: 100 + n}}, tally{}, false)
 	}
 	if n := len(x.states[1]); n != mostStates {
 		t.Errorf("%d states are kept", n)

@@ -138,8 +138,8 @@ sdm watch [flags] PID | slurm:JOBID[.STEP] | flux:JOBID | pbs:JOBID | pmix:NAMES
 
 For batch scripts: starts the line as the shell would, or finds a job that runs, and takes a sample
 of the ranks now and then. If none of them makes progress for --stall, or one crashes or calls
-MPI_Abort, it writes what all ranks do and why they do not go on into a file, and says so on
-standard error. Nothing else is changed: input, output, signals and exit status are those of the
+MPI_Abort, it writes what all ranks do and why they do not go on into a file (sdm open FILE) and a
+page for a browser, and says so on standard error. Nothing else is changed: input, output, signals and exit status are those of the
 starter, no debugger is attached, and if sdm is killed, the job goes on.
 
 Progress is: stacks or registers of the program that were not so before, messages that MPI counts,

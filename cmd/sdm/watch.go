@@ -63,16 +63,19 @@ func (o *watchOptions) declareWatch(f *pflag.FlagSet) {
 	f.Var(newDuration(&o.stall, 2*time.Minute), "stall", "how long there may be no progress before the job has stalled")
 	f.Var(newDuration(&o.interval, 0), "interval", "time between samples; 0 is a quarter of --stall, at most 30s")
 	f.StringArrayVar(&o.onStall, "on-stall", nil, "what to do at a stall besides writing the file: `WHAT` is stacks (write them to standard error, too), report (nothing more) or kill (end the job); may repeat (default report)")
-	f.StringVar(&o.exec, "exec", "", "`command` for sh that is executed at a stall, a crash or MPI_Abort, with SDM_HANG_FILE, SDM_HANG_REASON, SDM_HANG_RANKS and SDM_HANG_TEXT in its environment")
+	f.StringVar(&o.exec, "exec", "", "`command` for sh that is executed at a stall, a crash or MPI_Abort, with SDM_HANG_FILE, SDM_HANG_REPORT, SDM_HANG_REASON, SDM_HANG_RANKS and SDM_HANG_TEXT in its environment")
 	f.StringArrayVar(&o.also, "also", nil, "at a stall, also have gdb execute this `command` of the prompt, such as 'print x' or '[0] info locals'; may repeat")
 	f.StringVar(&o.progress, "progress", "", "judge progress by the `variable` with this name only: global or static, module::name in Fortran; it is read without gdb")
-	f.StringVarP(&o.file, "file", "o", "", "`file` to write; none is replaced (default: sdm-hang-JOB-TIME in the working directory)")
+	f.StringVarP(&o.file, "file", "o", "", "`file` to write; the report is FILE.html; none is replaced (default: sdm-hang-JOB-TIME in the working directory)")
 }
 
 // watch executes sdm watch.
 func (a *app) watch(args []string) console.Status {
 	o := &watchOptions{options: newOptions(a.env)}
 	f := o.declareAll()
+	if name := firstWord(f.FlagSet, args); slices.Contains(job.Starters, job.StarterName(name)) {
+		return a.fail(console.StatusUsage, fmt.Errorf("%s: write -- before the starter's line (sdm watch [flags] -- %s ...)", name, name))
+	}
 	if status, done := a.read(f, args, watchHelp); done {
 		return status
 	}
@@ -93,6 +96,19 @@ func (a *app) watch(args []string) console.Status {
 	return w.running()
 }
 
+// firstWord returns the first word that is no flag and no value of a flag; "": there is none before "--".
+func firstWord(f *pflag.FlagSet, args []string) string {
+	for i := 0; i < len(args) && args[i] != "--"; i++ {
+		switch {
+		case !strings.HasPrefix(args[i], "-"):
+			return args[i]
+		case takesNext(f, args[i]):
+			i++
+		}
+	}
+	return ""
+}
+
 // check checks the options. dash is the number of arguments before "--"; -1: there is none.
 func (o *watchOptions) check(dash int) error {
 	switch {
@@ -100,8 +116,6 @@ func (o *watchOptions) check(dash int) error {
 		o.line = o.args
 	case dash > 0 || dash == 0 && o.match != "":
 		return errors.New("a running job or a starter's line: one of the two (sdm watch PID, or sdm watch -- mpirun -n 4 PROGRAM)")
-	case len(o.args) > 0 && slices.Contains(job.Starters, job.StarterName(o.args[0])):
-		return fmt.Errorf("%s: write -- before the starter's line (sdm watch [flags] -- %s ...)", o.args[0], o.args[0])
 	case len(o.args) == 0 && o.match == "":
 		return errors.New("watch what? (sdm watch -- mpirun -n 4 PROGRAM, or the PID of mpirun, slurm:JOBID[.STEP], flux:JOBID, pbs:JOBID, pids:PID,PID..., hostfile:FILE or --match 'PROGRAM ARG...')")
 	}
@@ -199,9 +213,13 @@ func (w *watch) running() console.Status {
 	pid, _ := strconv.Atoi(o.target)
 	w.out = openOutputs(pid)
 	defer w.out.close()
+	killed := false
 	if slices.Contains(o.onStall, stallKill) {
 		pids, _ := o.victims() // see checkOwn
-		w.kill = func() { endProcesses(pids) }
+		w.kill = func() {
+			killed = true
+			endProcesses(pids)
+		}
 	}
 	j, err := job.Attach(l.ctx, o.spec(), w.io(), o.target)
 	if err != nil {
@@ -218,7 +236,7 @@ func (w *watch) running() console.Status {
 	case !found.Alive.IsEmpty():
 		return w.fail(console.StatusRankFailed, fmt.Errorf("the servers of ranks %s are lost, so they are not watched any more", found.Alive))
 	}
-	return w.judge(l.ctx, found, sentinel.End{Status: -1, Tail: w.out.tail()})
+	return w.judge(l.ctx, found, sentinel.End{Status: -1, Asked: killed, Tail: w.out.tail()})
 }
 
 // end ends the session of a job, which runs on.
@@ -230,7 +248,7 @@ func (w *watch) end(ctx context.Context, j *job.Job) {
 		err = e
 	}
 	if err != nil {
-		w.plan.log.Warn("the servers", "err", err)
+		w.plan.log.Info("the servers", "err", err)
 	}
 }
 

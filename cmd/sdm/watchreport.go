@@ -26,6 +26,7 @@ import (
 	"sdm/master/frontend/console/text"
 	"sdm/master/frontend/sentinel"
 	"sdm/master/hangfile"
+	"sdm/master/hangfile/report"
 	"sdm/master/session"
 	"sdm/protocol"
 	"sdm/protocol/canonical"
@@ -141,6 +142,10 @@ func (w *watch) path(at time.Time) string {
 // write writes the hang file and its report, says so, and executes --exec.
 func (w *watch) write(ctx context.Context, f *hangfile.File) {
 	path, err := hangfile.Save(w.path(f.When), f.Write)
+	page := ""
+	if err == nil {
+		page, err = hangfile.Save(path+".html", func(to io.Writer) error { return report.Write(to, f) })
+	}
 	said := fmt.Sprintf("watch: %s: %s", f.Reason.Kind, f.Reason.Text)
 	for _, x := range f.Verdict {
 		certain := "so far: "
@@ -149,24 +154,27 @@ func (w *watch) write(ctx context.Context, f *hangfile.File) {
 		}
 		said += "\n" + certain + x.Text
 	}
-	if err == nil {
-		said += "\nwritten: " + path
-	} else {
+	for _, name := range []string{path, page} {
+		if name != "" {
+			said += "\nwritten: " + name
+		}
+	}
+	if err != nil {
 		said += "\nnot written: " + err.Error()
 	}
 	w.remark(said)
-	w.execute(ctx, f, path)
+	w.execute(ctx, f, path, page)
 }
 
 // execute executes the command of --exec.
-func (w *watch) execute(ctx context.Context, f *hangfile.File, path string) {
+func (w *watch) execute(ctx context.Context, f *hangfile.File, path, page string) {
 	if w.o.exec == "" {
 		return
 	}
 	ctx, cancel := context.WithTimeout(ctx, execWait)
 	defer cancel()
 	cmd := exec.CommandContext(ctx, "/bin/sh", "-c", w.o.exec)
-	cmd.Env = append(os.Environ(), "SDM_HANG_FILE="+path, "SDM_HANG_REASON="+string(f.Reason.Kind),
+	cmd.Env = append(os.Environ(), "SDM_HANG_FILE="+path, "SDM_HANG_REPORT="+page, "SDM_HANG_REASON="+string(f.Reason.Kind),
 		"SDM_HANG_RANKS="+f.Reason.Ranks.String(), "SDM_HANG_TEXT="+f.Reason.Text)
 	cmd.Stdout, cmd.Stderr = w.stdout, w.stderr
 	cmd.SysProcAttr = &syscall.SysProcAttr{Setpgid: true}

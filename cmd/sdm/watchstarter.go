@@ -10,7 +10,6 @@ import (
 	"os/exec"
 	"os/signal"
 	"slices"
-	"strings"
 	"sync/atomic"
 	"syscall"
 	"time"
@@ -22,12 +21,14 @@ import (
 	"sdm/cmd/internal/startup"
 	"sdm/master/frontend/console"
 	"sdm/master/frontend/sentinel"
+	"sdm/master/session"
+	"sdm/protocol/rank"
 )
 
 const (
 	// firstLook and lastLook bound the time between two searches for the ranks.
 	firstLook = 50 * time.Millisecond
-	lastLook  = 5 * time.Second
+	lastLook  = 10 * time.Second
 	// longestQuiet is how long the ranks that were found must be the same: a rank may be a shell at first.
 	longestQuiet = 2 * time.Second
 	// lastEvents is how long events about the ends of ranks may come after the end of the starter.
@@ -158,7 +159,11 @@ func (w *watch) starter() console.Status {
 	defer w.out.close()
 	c, err := w.startChild(w.o.line)
 	if err != nil {
-		return w.fail(console.StatusNotStarted, errors.New(strings.TrimPrefix(err.Error(), "exec: ")))
+		why := plainError(err)
+		if errors.Is(err, exec.ErrNotFound) {
+			why = "no such program (is its module loaded? give its path)"
+		}
+		return w.fail(console.StatusNotStarted, fmt.Errorf("%s: %s", w.o.line[0], why))
 	}
 	if slices.Contains(w.o.onStall, stallKill) {
 		w.kill = c.end
@@ -175,21 +180,21 @@ func (w *watch) follow(c *child) *sentinel.Result {
 	quiet := max(min(longestQuiet, w.o.stall/4), firstLook)
 	s := job.Started{Spec: w.o.spec(), PID: c.cmd.Process.Pid, Begun: c.begun, Quiet: quiet}
 	patience := time.Now().Add(max(w.o.stall, leastPatience))
-	var found *sentinel.Result
+	found, watched := &sentinel.Result{States: session.NewStates(rank.Set{})}, false
 	var trouble error
 	for pause := firstLook; !c.hasEnded(); pause = min(pause*3/2, lastLook) {
 		c.sleep(pause)
 		target, pids := s.Target(time.Now())
 		if target != "" && !c.hasEnded() {
 			var result *sentinel.Result
-			if result, trouble = w.once(c, target, pids); result != nil {
-				found, pause = result, time.Second
+			if result, trouble = w.once(c, target, pids, s.Current(pids)); result != nil {
+				found, watched, pause = result, true, time.Second
 			}
 			if trouble != nil {
 				w.plan.log.Info("the ranks cannot be watched", "target", target, "err", trouble)
 			}
 		}
-		if found == nil && !patience.IsZero() && time.Now().After(patience) && !c.hasEnded() {
+		if !watched && !patience.IsZero() && time.Now().After(patience) && !c.hasEnded() {
 			patience = time.Time{}
 			w.tellUnknown(trouble)
 		}
@@ -206,8 +211,8 @@ func (w *watch) tellUnknown(trouble error) {
 }
 
 // once watches the ranks of a target until they have ended, or the starter. The result is nil if they could not be
-// watched.
-func (w *watch) once(c *child, target string, pids []int) (*sentinel.Result, error) {
+// watched. current reports whether the processes are those of the ranks still.
+func (w *watch) once(c *child, target string, pids []int, current func() bool) (*sentinel.Result, error) {
 	ctx, cancel := context.WithCancel(context.Background())
 	defer cancel()
 	go func() { // ends with the starter or this function
@@ -244,7 +249,9 @@ func (w *watch) once(c *child, target string, pids []int) (*sentinel.Result, err
 		}
 	}()
 	w.target = target
-	found, err := sentinel.Run(late, w.config(j))
+	cfg := w.config(j)
+	cfg.Current = current
+	found, err := sentinel.Run(late, cfg)
 	w.end(late, j)
 	if errors.Is(err, sentinel.ErrNoRank) {
 		return nil, err

@@ -67,3 +67,32 @@ func (now Usage) Since(u Usage) string {
 	}
 	return strconv.Itoa(int(math.Round(100 * float64(now.cpu-u.cpu) / float64(passed))))
 }
+
+// Bounds of ChildrenTime.
+const (
+	mostChildren = 256
+	mostDepth    = 4
+)
+
+// ChildrenTime returns the processor time that the processes have used which the first thread of a process has started, and
+// which those have started, as far as they run (proc(5), task/TID/children). Beyond 256 processes they are not counted.
+func ChildrenTime(pid int) time.Duration {
+	left := mostChildren
+	return childrenTime(pid, mostDepth, &left)
+}
+
+func childrenTime(pid, depth int, left *int) (sum time.Duration) {
+	text, err := ReadText(fmt.Sprintf("/proc/%d/task/%d/children", pid, pid), nil)
+	if err != nil || depth == 0 {
+		return 0
+	}
+	for word := range strings.FieldsSeq(string(text)) {
+		child, err := strconv.Atoi(word)
+		if err != nil || *left == 0 {
+			break
+		}
+		*left--
+		sum += UsageOf(child).cpu + childrenTime(child, depth-1, left)
+	}
+	return sum
+}

@@ -69,6 +69,7 @@ var sections = []struct {
 	{"stagger", benchStagger, false},
 	{"fold", benchFold, false},
 	{"waits", benchWaits, false},
+	{"watch", benchWatch, false},
 	{"grow", benchGrow, false},
 	{"gdb", benchGDB, false},
 	{"shared", benchShared, false},

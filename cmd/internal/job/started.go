@@ -2,6 +2,7 @@ package job
 
 import (
 	"context"
+	"maps"
 	"os"
 	"slices"
 	"strconv"
@@ -38,6 +39,22 @@ func (s *Started) Target(now time.Time) (target string, pids []int) {
 		return "", nil
 	}
 	return target, pids
+}
+
+// Current returns a function that reports whether processes that Target has returned are those of the ranks still. A
+// process may be a shell that starts the rank later, or a script that calls a starter later.
+func (s *Started) Current(pids []int) func() bool {
+	from, err := launch.ParseRankFrom(s.Spec.Servers.RankFrom)
+	if err != nil || len(pids) == 0 {
+		return func() bool { return true }
+	}
+	before := from.Beneath(pids)
+	return func() bool {
+		if len(pids) == 1 && pids[0] == s.PID && hasChildren(s.PID) {
+			return false
+		}
+		return maps.Equal(before, from.Beneath(pids))
+	}
 }
 
 // find looks once.

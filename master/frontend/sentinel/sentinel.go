@@ -32,6 +32,9 @@ type Config struct {
 	Output func() int64
 	// Stalled is called when the job has stalled, once until there is progress again. Meanwhile no samples are taken.
 	Stalled func(context.Context, *Sight)
+	// Current reports whether the processes are those of the ranks still. If it does not when the job seems to have
+	// stalled, Run ends. nil: they are.
+	Current func() bool
 	// Remark shows a message to the user.
 	Remark func(string)
 	Log    *slog.Logger
@@ -87,11 +90,12 @@ type sentinel struct {
 	hosts  []session.Event
 	output int64
 	ended  []progress.Change // since the last sample
-	over   bool              // the session has ended
+	over   bool              // the session has ended, or what is watched is not the job
 	told   bool              // the user was told that there is no such variable
 	// broken: ranks have ended after a stall, and the others have not gone on for a whole sample since then. Ranks
 	// that are being ended seem to make progress.
-	broken bool
+	broken   bool
+	outdated bool // what is watched is not the job any more; see Config.Current
 }
 
 // Run watches until all ranks have ended, the session is over, or ctx ends. The error says why no rank could be
@@ -130,7 +134,7 @@ func (s *sentinel) finish() *Result {
 	if s.result.Sight != nil {
 		s.result.Sight.States = hangfile.StatesOf(s.states)
 	}
-	s.result.Stalled = s.broken || s.judge.State() == progress.Stalled
+	s.result.Stalled = !s.outdated && (s.broken || s.judge.State() == progress.Stalled)
 	s.result.Alive = s.alive()
 	return &s.result
 }
@@ -151,8 +155,17 @@ func (s *sentinel) begin(ctx context.Context) error {
 	}
 	var err error
 	s.hosts, err = s.ask(ctx, session.Call{Command: "info hosts", Wait: s.cfg.Wait})
+	for i := range s.hosts {
+		g := &s.hosts[i].Group
+		if s.cfg.Ranks.Len() > mostPids {
+			g.Columns = nil
+		}
+	}
 	return err
 }
+
+// mostPids is the number of ranks up to which their process IDs are kept, at about 30 bytes each in a hang file.
+const mostPids = 4096
 
 // firstFault returns the text of the first fault among answers.
 func firstFault(answers []session.Event) string {
@@ -318,6 +331,10 @@ func (s *sentinel) sight(answers []session.Event) *Sight {
 
 // stalled collects evidence of a stall and says it. Ranks that have ended are asked as well: others may wait for them.
 func (s *sentinel) stalled(ctx context.Context) error {
+	if s.cfg.Current != nil && !s.cfg.Current() {
+		s.over, s.outdated = true, true
+		return nil
+	}
 	args := protocol.Args{Samples: evidence, Every: evidenceEvery.String()}
 	answers, err := s.ask(ctx, session.Call{Command: "stacks", Wait: s.cfg.Wait, Args: args})
 	var refused *protocol.Fault

@@ -197,6 +197,17 @@ func TestVariableThatIsMissing(t *testing.T) {
 	})
 }
 
+// Processes that are not those of the ranks any more have not stalled.
+func TestOutdated(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		f := &fake{t: t, samples: []string{"first@0-3", "none@0-3"}}
+		found, stalls, err := f.watch(300*time.Second, func(c *Config) { c.Current = func() bool { return false } })
+		if err != nil || len(stalls) != 0 || found.Stalled {
+			t.Errorf("%v, %q, %+v", err, stalls, found)
+		}
+	})
+}
+
 // A session that ends, ranks that cannot be watched, and calls that are refused.
 func TestEndOfTheSession(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
