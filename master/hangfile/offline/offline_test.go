@@ -102,7 +102,7 @@ func TestAnswers(t *testing.T) {
 			`"ranks":"0","n":1,"result":{}`, `{"event":"note","command":"stacks","ranks":"0","n":1,"text":"the file does not tell where`, `"asked":1,`,
 		}},
 		{session.Call{Command: "focus", Args: protocol.Args{Set: "@at:w.c:6"}}, []string{`"result":{"set":"1"}`}},
-		{session.Call{Command: "focus", Args: protocol.Args{Set: "@host:n1"}}, []string{`"result":{"set":"0-1"}`}},
+		{session.Call{Command: "focus", Args: protocol.Args{Set: "@host:n[1-2]&0-2"}}, []string{`"result":{"set":"0-2"}`}},
 		{session.Call{Command: "group", Args: protocol.Args{Name: "odd", Set: "0-3:2^all"}}, []string{`"result":{"name":"odd","set":"1,3"}`}},
 		{session.Call{Command: "focus", Args: protocol.Args{Set: "@odd&@running"}}, []string{`"result":{"set":"1"}`}},
 		{session.Call{Command: "groups"}, []string{`"result":{"name":"odd","set":"1,3"}`}},

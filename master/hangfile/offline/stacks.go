@@ -95,7 +95,7 @@ func (s *Session) live(name string) (rank.Set, error) {
 	case kind == "host" && arg != "":
 		return s.on(arg)
 	}
-	return rank.Set{}, errors.New("a hang file has no such set; it has @fn:FUNCTION, @at:FILE:LINE, @host:NAME and states")
+	return rank.Set{}, errors.New("a hang file has no such set; it has @fn:FUNCTION, @at:FILE:LINE, @host:HOSTS and states")
 }
 
 // at returns the ranks with a thread whose innermost frame with source is at FILE:LINE.
@@ -134,7 +134,7 @@ func innermost(n *stack.Node) bool {
 	return !slices.ContainsFunc(n.Children(), func(c *stack.Node) bool { return c.Frame.Line > 0 || !innermost(c) })
 }
 
-// on returns the ranks of a host, which may be named without its domain.
+// on returns the ranks of the hosts of a list.
 func (s *Session) on(host string) (in rank.Set, err error) {
 	var all []string
 	for _, e := range s.file.Hosts {
@@ -144,7 +144,7 @@ func (s *Session) on(host string) (in rank.Set, err error) {
 		}
 		all = append(all, h.Hosts...)
 		for _, name := range h.Hosts {
-			if short, _, _ := strings.Cut(name, "."); name == host || short == host {
+			if protocol.HostMatches(host, name) {
 				in = in.Union(e.Group.Ranks)
 			}
 		}
