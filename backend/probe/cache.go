@@ -101,6 +101,11 @@ func (c *cache) unload() {
 	}
 }
 
+// rest drops the memory that only samples use.
+func (c *cache) rest() {
+	c.buffer, c.scratch, c.text = hold.Buffer{}, nil, mapsText{names: image.Names{}}
+}
+
 // sweep drops the images that no known process has.
 func (c *cache) sweep() {
 	used := map[*shared]bool{}

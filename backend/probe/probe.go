@@ -94,6 +94,7 @@ func (b *Backend) run() {
 			idle = time.After(idleAfter)
 		case <-idle:
 			idle = nil
+			b.cache.rest()
 			debug.FreeOSMemory()
 		}
 	}
