@@ -195,11 +195,14 @@ func trimmed(levels []level) (rest []level, root int, whole bool) {
 	return levels, root, false
 }
 
+// handlerCalled is the function of a frame in which the kernel has called a handler of a signal, as in gdb.
+const handlerCalled = "<signal handler called>"
+
 // places returns the levels of a frame, innermost first: those of inlined functions and the one of
 // the function that contains them. As in gdb, a frame with a line has no library.
 func (p *process) places(f unwind.Frame, by string) (levels []level) {
 	if f.Signal {
-		return []level{{Frame: stack.Frame{Func: "<signal handler called>"}}}
+		return []level{{Frame: stack.Frame{Func: handlerCalled}}}
 	}
 	places, library := p.at(f.Lookup())
 	for _, x := range places {

@@ -17,6 +17,7 @@ import (
 
 	"sdm/backend"
 	"sdm/backend/probe/hold"
+	"sdm/backend/probe/proc"
 	"sdm/protocol"
 	"sdm/protocol/canonical"
 	"sdm/protocol/column"
@@ -51,8 +52,10 @@ type Backend struct {
 type watched struct {
 	pid    int
 	state  backend.State
-	began  hold.Usage   // at the first of several samples
-	handle *hold.Handle // nil: it had ended when it was attached to
+	began  hold.Usage       // at the first of several samples
+	handle *hold.Handle     // nil: it had ended when it was attached to
+	exit   protocol.Exit    // how it ended, after its end; Unknown: not known
+	memory proc.MemoryGroup // at the begin
 	// Those of the last sample; see waits.
 	stamp, arrivals uint64
 	progress        progress
@@ -129,6 +132,7 @@ func (b *Backend) attach(id protocol.RequestID, t backend.Target) {
 		return
 	}
 	w := &watched{pid: t.PID, state: backend.Stopped}
+	w.exit.Unknown, w.memory = true, proc.MemoryGroupOf(t.PID)
 	w.handle, _ = hold.OpenProcess(t.PID) // nil if the process has ended, which is reported below
 	b.ranks[t.Rank] = w
 	b.sink.Reply(id, protocol.Group{Kind: protocol.KindResult, Ranks: one, Body: []byte("{}")})
@@ -206,7 +210,7 @@ func (b *Backend) refuse(q backend.Request, one rank.Set, state backend.State, f
 	f.Op = q.Command.Name
 	g := protocol.Group{Kind: protocol.KindFault, Ranks: one, Body: canonical.JSON(f)}
 	if f.Op == "stacks" && (state == backend.Exited || state == backend.Signalled) {
-		g.Waits = wait.Of(one, wait.Rank{Doing: wait.Doing{State: wait.Dead}})
+		g.Waits = wait.Of(one, b.dead(one))
 	}
 	b.sink.Reply(q.ID, g)
 }
@@ -287,11 +291,11 @@ func (b *Backend) unread(id protocol.RequestID, r rank.ID, err error) {
 	case errors.Is(err, fs.ErrPermission):
 		f.Message, f.Hint = forbidden(b.ranks[r].pid)
 	}
-	state := wait.Unread
+	x := wait.Rank{Doing: wait.Doing{State: wait.Unread}}
 	if errors.Is(err, errNoMemory) {
-		state = wait.Dead
+		x = b.dead(one)
 	}
-	b.sink.Reply(id, protocol.Group{Kind: protocol.KindFault, Ranks: one, Body: canonical.JSON(f), Waits: wait.Of(one, wait.Rank{Doing: wait.Doing{State: state}})})
+	b.sink.Reply(id, protocol.Group{Kind: protocol.KindFault, Ranks: one, Body: canonical.JSON(f), Waits: wait.Of(one, x)})
 }
 
 // graph returns what a rank waits for. For a rank whose number is not its rank in MPI_COMM_WORLD, or
@@ -306,11 +310,12 @@ func (b *Backend) graph(r rank.ID, w *waits) *wait.Graph {
 		return wait.Of(one, wait.Rank{Waits: []wait.Message{{Edge: wait.Edge{Function: number, Tag: wait.Unknown}, Peer: wait.Unknown}}})
 	}
 	x := b.ranks[r]
+	b.addPeer(r, w)
 	w.Moved = x.stamp != 0 && x.stamp != w.stamp
 	switch local := w.size <= len(b.ranks); {
 	case w.inTorch:
 		w.Doubt = !w.runs.slept(x.runs, w.polling)
-	case !w.numbered: // messages of other hosts do not come by shared memory
+	case w.inMPI && !w.numbered: // messages of other hosts do not come by shared memory
 		w.Doubt = !local || w.arrivals == 0 || w.arrivals != x.arrivals
 	}
 	x.stamp, x.arrivals, x.runs = w.stamp, w.arrivals, w.runs
@@ -353,6 +358,7 @@ func (b *Backend) over(r rank.ID, exit protocol.Exit) {
 		kind = protocol.KindSignalled
 	}
 	w.state, _ = w.state.After(kind)
+	w.exit = exit
 	b.cache.forget(w.pid)
 	w.leave()
 	b.sink.Event(protocol.Group{Kind: kind, Ranks: rank.Range(r, r), Body: canonical.JSON(exit)})

@@ -38,6 +38,8 @@ type process struct {
 	torch   map[int]torchCall // of torch.distributed, by thread
 	state   wait.State        // before it was held
 	runs    *runs             // before it was held; nil without torch
+	futexes map[int]*futex    // for which threads wait, by thread ID
+	host    *host
 	// derivable is how many instructions of code without tables may be executed for this sample.
 	derivable int
 }

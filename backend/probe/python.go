@@ -122,6 +122,25 @@ func (x *pythonOf) lock() string {
 	return strings.Join(all, "; ")
 }
 
+// lockAt is python.Interpreter.LockAt of the present sample.
+func (x *pythonOf) lockAt(addr uint64) (holder uint64, ok bool) {
+	if x == nil || x.shot == nil {
+		return 0, false
+	}
+	return x.in.LockAt(x.shot, addr)
+}
+
+// position returns the python.Thread.Position of a thread by its pointer; 0: it has none.
+func (x *pythonOf) position(pointer uint64) uint64 {
+	threads := x.threads()
+	for i := range threads {
+		if threads[i].Pointer == pointer {
+			return threads[i].Position()
+		}
+	}
+	return 0
+}
+
 // innermost formats the innermost Python frame of a thread.
 func innermost(t *python.Thread) string {
 	for _, c := range t.Calls {

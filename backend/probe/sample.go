@@ -42,7 +42,7 @@ const mostTakes = 3
 // copied stacks. Result i is that of pids[i].
 func (c *cache) take(pids []int, v view) []sample {
 	defer c.unload()
-	c.cost = cost{}
+	c.cost, c.host = cost{}, &host{}
 	out := make([]sample, len(pids))
 	again := make([]int, len(pids)) // indices of the processes that are to be read
 	for i := range again {
@@ -65,7 +65,7 @@ func (c *cache) takeOnce(pids, which []int, out []sample, v view) (inconsistent 
 	for _, i := range which {
 		p, err := c.look(pids[i])
 		if out[i] = (sample{err: err}); err == nil {
-			p.state, p.runs = stateOf(pids[i]), nil // which holding it will change
+			p.state, p.host, p.runs = stateOf(pids[i]), c.host, nil // the state will change when it is held
 			if p.mayUseTorch() {
 				p.runs = runsOf(pids[i])
 			}
@@ -93,8 +93,11 @@ func (c *cache) hold(known []*process) []hold.Process {
 	}
 	return hold.Together(pids, hold.Defaults, hold.Steps{
 		StackEnd: func(i int, sp uint64) uint64 { return known[i].stackEnd(sp) },
-		Held:     func(i int, held *hold.Process) { known[i].python.copy(held) },
-		Buffer:   &c.buffer,
+		Held: func(i int, held *hold.Process) {
+			known[i].python.copy(held)
+			known[i].copyFutexes(held)
+		},
+		Buffer: &c.buffer,
 	})
 }
 
@@ -107,7 +110,7 @@ func (c *cache) sample(p *process, held *hold.Process, v view) (s sample) {
 			if p.python != nil && now.python != nil {
 				now.python.shot = p.python.shot
 			}
-			c.processes[p.id], now.state, now.runs = now, p.state, p.runs
+			c.processes[p.id], now.state, now.runs, now.host, now.futexes = now, p.state, p.runs, p.host, p.futexes
 			p, shot = now, now.snapshot(held)
 		}
 	}

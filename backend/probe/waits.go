@@ -35,6 +35,10 @@ type waits struct {
 	inTorch  bool         // a thread is in a call of torch.distributed
 	runs     *runs        // of a process in which a thread is in a call of torch.distributed
 	polling  map[int]bool // threads that poll its connections
+	inMPI    bool         // some thread is in a call of MPI
+	// peer is the process that can end the wait of the first thread, and object what it has; 0: none is known.
+	peer   int
+	object string
 }
 
 // mostStamped bounds the bytes of a stack that are looked at for a stamp.
@@ -46,7 +50,8 @@ func (p *process) waitsOf(shot *snapshot.Process, held *hold.Process, threads []
 	w := &waits{world: wait.No}
 	w.Doing = wait.Doing{State: p.state}
 	hash := digest.New()
-	calls := 0
+	calls, waitsInCall := 0, false
+	m := newTeam(p, shot, held, threads)
 	for i := range shot.Threads {
 		t := &shot.Threads[i]
 		c, inMPI := p.calls[t.TID]
@@ -70,16 +75,28 @@ func (p *process) waitsOf(shot *snapshot.Process, held *hold.Process, threads []
 			hash.Add(torch.progress)
 		}
 		if t.TID == p.pid { // MPI is left out of the frames unless its call waits for nothing, since its requests are complete
-			frames := threads[i]
-			if inTorch && !inMPI {
-				frames = outsideTorch(frames, torch.Function)
+			waits := inMPI && len(w.Calls)+len(w.Waits) > 0
+			switch waitsInCall = waits || inTorch; {
+			case waits:
+				w.Doing.Frames = framesText(threads[i], c.wait.Function, true, m.signal(i))
+			case inTorch && !inMPI:
+				w.Doing.Frames = framesText(outsideTorch(threads[i], torch.Function), "", false, m.signal(i))
+			default:
+				w.Doing.Frames = m.framesText(i)
 			}
-			w.Doing.Frames = framesText(frames, c.wait.Function, inMPI && len(w.Calls)+len(w.Waits) > 0)
 		}
-		if inMPI || t.TID == p.pid {
-			stamp(hash, shot, held, t, c.frame, inMPI, nil)
+		switch {
+		case inMPI:
+			stamp(hash, shot, held, t, c.frame, true, nil)
+		case t.TID == p.pid:
+			m.stamp(hash, t.TID, held)
 		}
 	}
+	for _, tid := range m.describe(&w.Doing, waitsInCall) {
+		m.stamp(hash, tid, held)
+	}
+	w.inMPI = calls > 0
+	w.peer, w.object = m.peer()
 	if calls > 1 {
 		w.Doing.Calls = calls
 	}
@@ -235,8 +252,8 @@ func setOf(world []int) rank.Set {
 }
 
 // framesText returns the innermost functions of a stack, one in each line. With inMPI, it begins with the
-// caller of the MPI function.
-func framesText(frames []stack.Frame, function string, inMPI bool) string {
+// caller of the MPI function. signal names the signals of handlers.
+func framesText(frames []stack.Frame, function string, inMPI bool, signal string) string {
 	end := len(frames)
 	if inMPI {
 		is := func(f stack.Frame) bool { return strings.TrimPrefix(f.Func, "P") == "MPI_"+function }
@@ -254,10 +271,13 @@ func framesText(frames []stack.Frame, function string, inMPI bool) string {
 		}
 	}
 	var names []string
-	for i := end - 1; i >= 0 && len(names) < wait.MaxFrames; i-- {
+	most := wait.MaxFrames
+	for i := end - 1; i >= 0 && len(names) < most; i-- {
 		f := frames[i]
 		text := f.Func
 		switch {
+		case text == handlerCalled:
+			text, most = wait.HandlerFrame+" "+signal, min(len(names), wait.MaxFrames)+1+wait.MaxFrames
 		case f.File != "":
 			text += " " + filepath.Base(f.File) + ":" + strconv.Itoa(f.Line)
 		case f.From != "":
@@ -296,6 +316,9 @@ func stamp(hash digest.Running, shot *snapshot.Process, held *hold.Process, t *s
 		s := &held.Threads[i].Stack
 		if held.Threads[i].TID == t.TID && from >= s.Addr && from < s.Addr+uint64(len(s.Bytes)) {
 			b := s.Bytes[from-s.Addr:]
+			if t.Pointer > from && t.Pointer-from < uint64(len(b)) { // behind it the kernel notes on which processor the thread runs (rseq(2))
+				b = b[:t.Pointer-from]
+			}
 			addExcept(hash, b[:min(len(b), mostStamped)], from, except)
 		}
 	}

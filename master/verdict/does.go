@@ -3,6 +3,8 @@
 package verdict
 
 import (
+	"slices"
+	"strconv"
 	"strings"
 
 	"sdm/protocol/rank"
@@ -20,31 +22,56 @@ func (s *solver) does(r rank.ID) string {
 
 // doesBy is does for a rank of a row.
 func (s *solver) doesBy(r rank.ID, d *wait.Doing) string {
-	at := place(d.Names())
-	switch d.State {
-	case wait.Stopped:
-		return "is stopped by a signal" + at
-	case wait.Traced:
-		return "is stopped by a debugger" + at
-	case wait.Dead:
-		return "has ended"
-	case wait.Silent:
-		return "did not answer"
-	case wait.Unread:
-		return "could not be read"
-	case wait.Disk:
-		return "waits for a device" + at
-	}
-	if s.blocked.Contains(r) {
+	if s.blocked.Contains(r) && !s.fixed.Contains(r) {
 		return s.waitsOpenly(r)
 	}
-	if text := inKernel(d.Names()); text != "" {
-		return text
+	return threadsText(d)
+}
+
+// stateTexts are what is said of states if nothing else is known.
+var stateTexts = map[wait.State]string{
+	wait.Stopped: "is stopped by a signal", wait.Traced: "is stopped by a debugger", wait.Dead: "has ended", wait.Silent: "did not answer",
+	wait.Unread: "could not be read", wait.Disk: "waits for a device", wait.Sleeping: "waits in the kernel",
+}
+
+// activity returns what a thread does, and where. left is that of wait.Doing.
+func activity(t *wait.Thread, left int) string {
+	frames := wait.Doing{Frames: t.Frames}.Names()
+	handler := slices.IndexFunc(frames, func(f string) bool { return strings.HasPrefix(f, wait.HandlerFrame) })
+	var interrupted []string
+	if handler >= 0 {
+		frames, interrupted = frames[:handler], frames[handler:]
 	}
-	if d.State == wait.Sleeping {
-		return "waits in the kernel" + at
+	text, user := t.Does, 0
+	if known, n := inKernel(frames); text == "" && t.State != wait.Stopped && t.State != wait.Traced && t.State != wait.Disk {
+		text, user = known, n
 	}
-	return "computes" + at
+	if text == "" {
+		text = stateTexts[t.State]
+	}
+	if text == "" {
+		text = "computes"
+	}
+	if text == "sleeps" && left > 0 {
+		text += " for up to " + strconv.Itoa(left) + " s"
+	}
+	text += place(frames[user:])
+	switch {
+	case t.Lock && t.For == t.Number:
+		text += " that the thread itself holds"
+	case t.Lock && t.For != 0:
+		text += " that thread " + strconv.Itoa(t.For) + " holds"
+	}
+	if len(interrupted) > 0 {
+		text += ", in a handler of" + strings.TrimPrefix(interrupted[0], wait.HandlerFrame)
+		if at := place(interrupted[1:]); at != "" {
+			text += " that has interrupted" + strings.TrimPrefix(at, " in")
+		}
+	}
+	if t.Detail != "" {
+		text += ": " + t.Detail
+	}
+	return text
 }
 
 // waitsOpenly returns what a rank in MPI waits for that does not wait for a particular rank.
@@ -100,17 +127,49 @@ func verbs(ranks rank.Set, does string) string {
 }
 
 // place returns the innermost function that is in no library and has a name: " in relax (hang.c:20)". If there is
-// none, it is the innermost function; "": there are no frames.
+// none, it is the innermost function; "": there are no frames. If Python calls a library, that is the innermost
+// function, with the function of Python that has called it.
 func place(frames []string) string {
 	if len(frames) == 0 {
 		return ""
 	}
+	python := slices.ContainsFunc(frames, isPython) // then functions without a line are of the interpreter
 	for _, f := range frames {
-		if !strings.Contains(f, " from ") && !strings.HasPrefix(f, "??") {
-			return " in " + frameText(f)
+		switch {
+		case strings.Contains(f, " from ") || strings.HasPrefix(f, "??") || python && !strings.Contains(f, ":"):
+			continue
+		case isPython(f):
+			return library(frames) + " in " + frameText(f)
 		}
+		return " in " + frameText(f)
 	}
 	return " in " + frameText(frames[0])
+}
+
+// library returns the innermost function with a name if it is in a library that is not the C library or the
+// interpreter: " in solve from _solver.so, called".
+func library(frames []string) string {
+	for _, f := range frames {
+		name, from, _ := strings.Cut(f, " from ")
+		switch {
+		case isPython(f):
+			return ""
+		case from == "":
+		case name == "??" || isC(f) || strings.HasPrefix(from, "libpython"):
+		default:
+			return " in " + f + ", called"
+		}
+	}
+	return ""
+}
+
+func isPython(frame string) bool { return strings.Contains(frame, ".py:") }
+
+// isC reports whether a frame is in the C library.
+func isC(f string) bool {
+	_, from, _ := strings.Cut(f, " from ")
+	return strings.HasPrefix(from, "libc.") || strings.HasPrefix(from, "libc-") || strings.HasPrefix(from, "libpthread") ||
+		strings.HasPrefix(from, "ld-musl")
 }
 
 // frameText formats "relax hang.c:20" as "relax (hang.c:20)".
@@ -137,10 +196,9 @@ var kernel = map[string]string{
 	"waitpid": "waits for a child", "wait4": "waits for a child", "flock": "waits for a file lock", "fsync": "waits in fsync",
 }
 
-// inKernel returns what a stack waits for in the kernel: it is the entry in kernel of the outermost of the
-// functions of the C library at the inner end of the stack; "": not known.
-func inKernel(frames []string) string {
-	found, user := "", 0
+// inKernel returns what a stack waits for in the kernel, and the number of inner frames that say so: it is the
+// entry in kernel of the outermost of the functions of the C library at the inner end of the stack; "": not known.
+func inKernel(frames []string) (found string, user int) {
 	for i, f := range frames {
 		name, _, _ := strings.Cut(f, " ")
 		bare := strings.TrimLeft(name, "_")
@@ -153,16 +211,10 @@ func inKernel(frames []string) string {
 		switch {
 		case ok:
 			found, user = text, i+1
-		case strings.Contains(f, " from libc") || name == "??" || strings.Contains(name, "futex"):
+		case isC(f) || name == "??" || strings.Contains(name, "futex"):
 		default:
-			if found == "" {
-				return ""
-			}
-			return found + place(frames[user:])
+			return found, user
 		}
 	}
-	if found == "" {
-		return ""
-	}
-	return found + place(frames[user:])
+	return found, user
 }

@@ -177,6 +177,7 @@ func (s *solver) cause(c *cause) Finding {
 	if causes.Intersects(s.g.Moved()) || named.Intersects(s.torch) { // they may have served the waiting ranks in between, and do the same again
 		f.Certain = f.Certain && s.quiet(named.Minus(causes))
 	}
+	s.told = s.told.Union(causes)
 	f.Text = strings.Join(append(parts, sentence(does, ", ")), "; ") + s.othersWaiting(c.vertices, f.Ranks)
 	return f
 }

@@ -44,7 +44,9 @@ func Rows(g *wait.Graph) (rows []Row) {
 		}
 	}
 	for i := range rows {
-		rows[i].Text += calledBy(g, rows[i].Ranks)
+		if !strings.HasPrefix(rows[i].Text, "waits for ") {
+			rows[i].Text += calledBy(g, rows[i].Ranks)
+		}
 	}
 	for i, d := range g.Doings() {
 		if rest := d.Ranks.Minus(s.blocked.Minus(s.fixed)); !rest.IsEmpty() {
@@ -65,6 +67,18 @@ func calledBy(g *wait.Graph, ranks rank.Set) string {
 	for _, d := range g.Doings() {
 		if names := d.Names(); len(names) > 0 && !strings.HasPrefix(names[0], "??") && ranks.Minus(d.Ranks).IsEmpty() {
 			return ", called by " + frameText(names[0])
+		}
+	}
+	return ""
+}
+
+// placeOf returns where ranks wait outside of MPI, if it is the same for all.
+func (s *solver) placeOf(ranks rank.Set) string {
+	for _, d := range s.g.Doings() {
+		if ranks.Minus(d.Ranks).IsEmpty() {
+			names := d.Names()
+			_, user := inKernel(names)
+			return place(names[user:])
 		}
 	}
 	return ""
@@ -101,6 +115,10 @@ func (s *solver) runRow(e *wait.Edge, run wait.Run) Row {
 			peer += ".." + strconv.Itoa(last)
 		}
 		row.For = rank.Range(rank.ID(run.Peer), rank.ID(min(last, int(rank.MaxID))))
+	}
+	if e.Object != "" {
+		row.Text = "waits for " + peer + " (" + e.Object + ")" + s.placeOf(row.Ranks)
+		return row
 	}
 	way := "from "
 	if e.Send {

@@ -22,6 +22,7 @@ type solver struct {
 	blocked rank.Set // that wait in MPI
 	fixed   rank.Set // that do not wait for other ranks even if they are in a call: stopped, dead and so on
 	torch   rank.Set // in calls of torch.distributed, in which only those that have not run are sure not to have gone on
+	told    rank.Set // of which a finding says what they do
 	unsure  rank.Set // of which it is not known whether they wait for all of their arcs
 
 	arcs  []arc   // ascending by from, then to
@@ -161,7 +162,7 @@ func (s *solver) messages() {
 	tags := map[half][]int{}
 	for _, e := range s.g.Edges() {
 		s.blocked = s.blocked.Union(e.Pairs.Ranks())
-		if !s.isAnswered(&e) {
+		if e.Object != "" || !s.isAnswered(&e) {
 			continue
 		}
 		each(&e, func(r rank.ID, peer int) {
@@ -185,8 +186,8 @@ func (s *solver) messages() {
 		}
 		each(e, func(r rank.ID, peer int) {
 			fits := func(tag int) bool { return tag == e.Tag || tag < 0 || e.Tag < 0 }
-			met := slices.ContainsFunc(tags[half{int32(peer), int32(r), e.Comm, !e.Send}], fits) ||
-				slices.ContainsFunc(tags[half{int32(peer), anyone, e.Comm, !e.Send}], fits)
+			met := e.Object == "" && (slices.ContainsFunc(tags[half{int32(peer), int32(r), e.Comm, !e.Send}], fits) ||
+				slices.ContainsFunc(tags[half{int32(peer), anyone, e.Comm, !e.Send}], fits))
 			if !met && !s.fixed.Contains(r) {
 				s.arcs = append(s.arcs, arc{int32(r), int32(peer), int32(i), false})
 			}

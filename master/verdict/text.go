@@ -57,6 +57,9 @@ func tagText(tag int) string {
 
 // halfText describes an edge: "receive tag 99", "send tag 1 on solver".
 func (s *solver) halfText(e *wait.Edge) string {
+	if e.Object != "" {
+		return e.Object
+	}
 	text := "receive "
 	if e.Send {
 		text = "send "

@@ -73,11 +73,9 @@ func GraphOf(answers []protocol.Group, ended rank.Set) (g *wait.Graph, samples i
 }
 
 // Of returns the findings of a graph: certain ones first, then in the order of Kind. samples is the number of
-// samples that were compared; with one, nothing is certain. A graph without calls of MPI has no findings.
+// samples that were compared; with one, nothing is certain. Without calls of MPI there are only findings about
+// threads, locks and pipes.
 func Of(g *wait.Graph, samples int) []Finding {
-	if len(g.Calls())+len(g.Edges()) == 0 {
-		return nil
-	}
 	for _, e := range g.Edges() {
 		if world := worlds[e.Function]; world != "" {
 			return []Finding{{Kind: NoVerdict, Ranks: e.Pairs.Ranks(), Text: plural(e.Pairs.Ranks(), "has another number", "have other numbers") + " in " + world + ", so that who waits for whom is not known"}}
@@ -90,6 +88,7 @@ func Of(g *wait.Graph, samples int) []Finding {
 	s.components()
 	s.resolve()
 	findings := slices.Concat(s.mismatches(), s.cycles(), s.causes())
+	findings = append(findings, s.locks()...)
 	findings = slices.DeleteFunc(findings, func(f Finding) bool { return s.samples > 1 && s.moves(f) })
 	slices.SortStableFunc(findings, func(a, b Finding) int {
 		switch {
@@ -112,12 +111,18 @@ var worlds = map[string]string{wait.OtherNumber: "MPI_COMM_WORLD", wait.OtherTor
 // moves reports whether all waiting ranks of a finding have moved between the samples: then the job goes on.
 func (s *solver) moves(f Finding) bool {
 	waiting := f.Ranks.Intersect(s.blocked)
+	if waiting.IsEmpty() { // its threads wait
+		waiting = f.Ranks
+	}
 	return waiting.Minus(s.g.Moved()).IsEmpty()
 }
 
 // progress returns the finding that no rank is stuck; nil if a rank has not moved.
 func (s *solver) progress() []Finding {
 	moved := s.g.Moved()
+	if len(s.g.Calls())+len(s.g.Edges()) == 0 {
+		return nil
+	}
 	if rest := s.g.Ranks().Minus(moved); !rest.IsEmpty() {
 		return nil
 	}

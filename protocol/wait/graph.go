@@ -23,6 +23,7 @@ type Graph struct {
 	moved  rank.Set
 	cut    rank.Set
 	doubt  rank.Set
+	coarse bool // rows of doings have no details, since they were too many; see mostDoings
 }
 
 // Comm is a communicator. Ranks are those of MPI_COMM_WORLD, as everywhere in a graph.
@@ -74,9 +75,11 @@ type Edge struct {
 	Function string
 	Comm     string // Key of a Comm; "": not known
 	Send     bool   // the rank sends to the peer; else it receives from it
-	Need     Need
-	Tag      int // or Any, or Unknown
-	Pairs    Pairs
+	// Object is set for an edge that is not of MPI: the peer must give up, write or read it. "lock of /tmp/x"
+	Object string
+	Need   Need
+	Tag    int // or Any, or Unknown
+	Pairs  Pairs
 }
 
 // Doing is what the first threads of ranks do. Each rank of a graph has exactly one. For ranks in a call of MPI,
@@ -86,7 +89,17 @@ type Doing struct {
 	Frames string // functions from the innermost, at most MaxFrames, one in each line
 	// Calls is the number of threads that are in calls of MPI if there are several, else 0.
 	Calls int
-	Ranks rank.Set
+	// Of the first thread, as in Thread.
+	Does, Detail string
+	For          int
+	Lock         bool
+	// Left bounds how long it goes on sleeping, in seconds; 0: it does not sleep, or it is not known.
+	// It does not distinguish rows; equal rows have the longest.
+	Left int
+	// Others are threads for which the first one waits, directly or not, and those that wait for one
+	// another; ascending by number, at most MaxThreads.
+	Others []Thread
+	Ranks  rank.Set
 }
 
 // State is the state of a process.
@@ -109,9 +122,6 @@ const (
 var stateNames = [states]string{"unknown", "running", "sleeping", "disk", "stopped", "traced", "dead", "silent", "unread"}
 
 func (s State) String() string { return stateNames[min(s, states-1)] }
-
-// MaxFrames is the number of functions that Doing.Frames has at most.
-const MaxFrames = 6
 
 // Bounds of what is kept for one rank: bytes of a text, edges, and calls.
 const (
@@ -172,7 +182,12 @@ func Of(ranks rank.Set, r Rank) *Graph {
 	}
 	g := &Graph{}
 	d := r.Doing
-	d.Frames, d.Ranks = clip(d.Frames), ranks
+	d.Frames, d.Does, d.Detail, d.Ranks = clip(d.Frames), clip(d.Does), clip(d.Detail), ranks
+	d.Others = slices.Clone(d.Others[:min(len(d.Others), MaxThreads)])
+	for i := range d.Others {
+		t := &d.Others[i]
+		t.Name, t.Frames, t.Does, t.Detail = clip(t.Name), clip(t.Frames), clip(t.Does), clip(t.Detail)
+	}
 	g.doings = []Doing{d}
 	for _, c := range r.Comms {
 		c.Key, c.Name = clip(c.Key), clip(c.Name)
@@ -207,7 +222,7 @@ func edgesOf(ranks rank.Set, all []Message) (edges []Edge) {
 	var rows []row
 	for _, m := range all {
 		e := m.Edge
-		e.Function, e.Comm = clip(e.Function), clip(e.Comm)
+		e.Function, e.Comm, e.Object = clip(e.Function), clip(e.Comm), clip(e.Object)
 		i := slices.IndexFunc(rows, func(r row) bool { return r.compare(&e) == 0 })
 		if i < 0 {
 			i = len(rows)
@@ -241,7 +256,7 @@ func (g *Graph) Without() *Graph {
 	if g.IsEmpty() {
 		return nil
 	}
-	return &Graph{comms: g.comms, calls: g.calls, doings: g.doings, moved: g.moved, cut: g.Ranks(), doubt: g.doubt}
+	return &Graph{comms: g.comms, calls: g.calls, doings: g.doings, moved: g.moved, cut: g.Ranks(), doubt: g.doubt, coarse: g.coarse}
 }
 
 // Only returns the graph of some of the ranks.
@@ -249,7 +264,7 @@ func (g *Graph) Only(ranks rank.Set) *Graph {
 	if g.IsEmpty() || !ranks.Intersects(g.Ranks()) {
 		return nil
 	}
-	out := &Graph{moved: g.moved.Intersect(ranks), cut: g.cut.Intersect(ranks), doubt: g.doubt.Intersect(ranks)}
+	out := &Graph{moved: g.moved.Intersect(ranks), cut: g.cut.Intersect(ranks), doubt: g.doubt.Intersect(ranks), coarse: g.coarse}
 	used := map[string]bool{}
 	for _, c := range g.calls {
 		if c.Ranks = c.Ranks.Intersect(ranks); !c.Ranks.IsEmpty() {
@@ -373,10 +388,13 @@ func (g *Graph) Size() int {
 		n += row + len(c.Function) + len(c.Comm) + len(c.Op) + c.Ranks.Size()
 	}
 	for _, e := range g.edges {
-		n += row + len(e.Function) + len(e.Comm) + e.Pairs.size()
+		n += row + len(e.Function) + len(e.Comm) + len(e.Object) + e.Pairs.size()
 	}
 	for _, d := range g.doings {
-		n += row + len(d.Frames) + d.Ranks.Size()
+		n += row + len(d.Frames) + len(d.Does) + len(d.Detail) + d.Ranks.Size()
+		for _, t := range d.Others {
+			n += row + len(t.Name) + len(t.Frames) + len(t.Does) + len(t.Detail)
+		}
 	}
 	return n
 }

@@ -30,6 +30,14 @@ func receive(peer, tag int) Message {
 func drawRank(t *rapid.T, r int) Rank {
 	x := Rank{Doing: Doing{State: State(rapid.IntRange(0, int(states)-1).Draw(t, "state")),
 		Frames: rapid.SampledFrom([]string{"", "main", "f x.c:1\nmain"}).Draw(t, "frames")}}
+	if rapid.IntRange(0, 3).Draw(t, "threads") == 0 {
+		x.Doing.Does, x.Doing.Detail = rapid.SampledFrom([]string{"", "waits in read of /tmp/1"}).Draw(t, "does"), "a detail"
+		x.Doing.For, x.Doing.Lock = rapid.IntRange(0, 2).Draw(t, "for"), rapid.Bool().Draw(t, "lock")
+		for n := range rapid.IntRange(0, 2).Draw(t, "others") {
+			x.Doing.Others = append(x.Doing.Others, Thread{Number: n + 2, Name: "io", State: Sleeping, Frames: "g y.c:2", Does: "waits for a mutex", For: 1, Lock: true})
+		}
+	}
+	x.Doing.Left = len(x.Doing.Does)
 	x.Moved, x.Doubt = rapid.Bool().Draw(t, "moved"), rapid.Bool().Draw(t, "doubt")
 	switch rapid.IntRange(0, 3).Draw(t, "kind") {
 	case 0:
@@ -39,6 +47,7 @@ func drawRank(t *rapid.T, r int) Rank {
 		for range rapid.IntRange(1, 4).Draw(t, "messages") {
 			peer := rapid.SampledFrom([]int{Any, Unknown, 0, 7, r + 1, r + 2, r}).Draw(t, "peer")
 			m := receive(peer, rapid.IntRange(-3, 1).Draw(t, "tag"))
+			m.Object = rapid.SampledFrom([]string{"", "lock of /tmp/x"}).Draw(t, "object")
 			m.Send, m.Need = rapid.Bool().Draw(t, "send"), Need(rapid.IntRange(0, 2).Draw(t, "need"))
 			x.Waits = append(x.Waits, m)
 		}
@@ -93,7 +102,7 @@ func pairs(g *Graph) map[string]bool {
 		for _, r := range e.Pairs.Runs() {
 			for i := range r.Count {
 				id := r.First + rank.ID(i)
-				out[fmt.Sprint(e.Function, e.Comm, e.Send, e.Need, e.Tag, id, r.Of(id))] = true
+				out[fmt.Sprint(e.Function, e.Comm, e.Object, e.Send, e.Need, e.Tag, id, r.Of(id))] = true
 			}
 		}
 	}
@@ -107,10 +116,10 @@ func TestGraphsHoldWhatRanksSay(t *testing.T) {
 		want := map[string]bool{}
 		for r, x := range all {
 			for _, m := range x.Waits {
-				want[fmt.Sprint(m.Function, m.Comm, m.Send, m.Need, m.Tag, r, m.Peer)] = true
+				want[fmt.Sprint(m.Function, m.Comm, m.Object, m.Send, m.Need, m.Tag, r, m.Peer)] = true
 			}
 			for _, d := range g.Doings() {
-				if d.Ranks.Contains(r) != (d.State == x.Doing.State && d.Frames == x.Doing.Frames) {
+				if d.Ranks.Contains(r) != (d.compare(&x.Doing) == 0) {
 					t.Fatalf("%d does %v, not %v", r, x.Doing, d)
 				}
 			}
@@ -188,6 +197,32 @@ func TestAfterFindsWhoMoved(t *testing.T) {
 			}
 		}
 	})
+}
+
+// TestTooManyDetailsAreLeftOut merges ranks that each do something else with another file.
+func TestTooManyDetailsAreLeftOut(t *testing.T) {
+	of := func(r int) *Graph {
+		d := Doing{State: Sleeping, Frames: "save x.c:9", Does: fmt.Sprint("waits in write of /out/", r), Left: r}
+		return Of(rank.Range(rank.ID(r), rank.ID(r)), Rank{Doing: d})
+	}
+	var up, down *Graph
+	for r := range mostDoings {
+		up, down = up.Merge(of(r)), of(mostDoings-r).Merge(down)
+	}
+	if n := len(up.Doings()); n != mostDoings || up.coarse {
+		t.Fatalf("%d rows", n)
+	}
+	up, down = up.Merge(of(mostDoings)), of(0).Merge(down)
+	if n := len(up.Doings()); n != 1 || up.Doings()[0].Does != "" || up.Ranks().Len() != mostDoings+1 || !bytes.Equal(wireOf(up), wireOf(down)) {
+		t.Errorf("%d rows: %v and %v", n, up, down)
+	}
+	if _, _, err := Decode(wireOf(up)); err != nil {
+		t.Error(err)
+	}
+	one := Of(rank.Range(0, 0), Rank{Doing: Doing{State: Sleeping, Left: 3}}).Merge(Of(rank.Range(1, 1), Rank{Doing: Doing{State: Sleeping, Left: 5}}))
+	if d := one.Doings(); len(d) != 1 || d[0].Left != 5 {
+		t.Errorf("%v", d)
+	}
 }
 
 func TestShiftedIsMergedRanks(t *testing.T) {

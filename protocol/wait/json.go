@@ -23,6 +23,8 @@ type graphJSON struct {
 	Moved *rank.Set   `json:"moved,omitempty"`
 	Cut   *rank.Set   `json:"cut,omitempty"`
 	Doubt *rank.Set   `json:"doubt,omitempty"`
+	// Coarse: Does and the like are left out, since they are others in too many ranks.
+	Coarse bool `json:"coarse,omitempty"`
 }
 
 type commJSON struct {
@@ -47,6 +49,7 @@ type edgeJSON struct {
 	Send     bool        `json:"send,omitempty"`
 	Need     Need        `json:"need,omitempty"`
 	Tag      int         `json:"tag"`
+	Object   string      `json:"object,omitempty"`
 	Lanes    [][]runJSON `json:"lanes"`
 }
 
@@ -54,10 +57,11 @@ type edgeJSON struct {
 type runJSON [4]int
 
 type doingJSON struct {
-	State  State    `json:"state"`
-	Frames []string `json:"frames,omitempty"`
-	Calls  int      `json:"calls,omitempty"`
-	Ranks  rank.Set `json:"ranks"`
+	threadJSON
+	Calls  int          `json:"calls,omitempty"`
+	Left   int          `json:"left,omitempty"`
+	Others []threadJSON `json:"others,omitempty"`
+	Ranks  rank.Set     `json:"ranks"`
 }
 
 var needNames = [needs]string{"all", "one", "perhaps"}
@@ -122,7 +126,7 @@ func givenSet(s *rank.Set) rank.Set {
 
 // MarshalJSON returns the JSON object for front ends.
 func (g *Graph) MarshalJSON() ([]byte, error) {
-	out := graphJSON{Doing: []doingJSON{}, Moved: optionalSet(g.Moved()), Cut: optionalSet(g.Cut()), Doubt: optionalSet(g.Doubt())}
+	out := graphJSON{Doing: []doingJSON{}, Moved: optionalSet(g.Moved()), Cut: optionalSet(g.Cut()), Doubt: optionalSet(g.Doubt()), Coarse: g != nil && g.coarse}
 	for _, c := range g.Comms() {
 		out.Comms = append(out.Comms, commJSON{c.Key, c.Name, c.Members, optionalSet(c.Remote)})
 	}
@@ -130,7 +134,7 @@ func (g *Graph) MarshalJSON() ([]byte, error) {
 		out.Calls = append(out.Calls, callJSON{c.Function, c.Comm, optional(c.Root), optional(c.Bytes), c.Op, c.Ranks})
 	}
 	for _, e := range g.Edges() {
-		x := edgeJSON{e.Function, e.Comm, e.Send, e.Need, e.Tag, nil}
+		x := edgeJSON{e.Function, e.Comm, e.Send, e.Need, e.Tag, e.Object, nil}
 		for _, lane := range e.Pairs.lanes {
 			var runs []runJSON
 			for _, r := range lane {
@@ -141,7 +145,12 @@ func (g *Graph) MarshalJSON() ([]byte, error) {
 		out.Edges = append(out.Edges, x)
 	}
 	for _, d := range g.Doings() {
-		out.Doing = append(out.Doing, doingJSON{d.State, d.Names(), d.Calls, d.Ranks})
+		x := doingJSON{jsonOf(d.First()), d.Calls, d.Left, nil, d.Ranks}
+		x.Number = 0
+		for _, t := range d.Others {
+			x.Others = append(x.Others, jsonOf(t))
+		}
+		out.Doing = append(out.Doing, x)
 	}
 	return canonical.JSON(out), nil
 }
@@ -152,7 +161,7 @@ func (g *Graph) UnmarshalJSON(b []byte) error {
 	if err := json.Unmarshal(b, &in); err != nil {
 		return fmt.Errorf("wait graph: %w", err)
 	}
-	out := Graph{moved: givenSet(in.Moved), cut: givenSet(in.Cut), doubt: givenSet(in.Doubt)}
+	out := Graph{moved: givenSet(in.Moved), cut: givenSet(in.Cut), doubt: givenSet(in.Doubt), coarse: in.Coarse}
 	for _, c := range in.Comms {
 		out.comms = append(out.comms, Comm{c.Key, c.Name, c.Members, givenSet(c.Remote)})
 	}
@@ -160,7 +169,7 @@ func (g *Graph) UnmarshalJSON(b []byte) error {
 		out.calls = append(out.calls, Call{c.Function, c.Comm, given(c.Root), given(c.Bytes), c.Op, c.Ranks})
 	}
 	for _, e := range in.Edges {
-		x := Edge{Function: e.Function, Comm: e.Comm, Send: e.Send, Need: e.Need, Tag: e.Tag}
+		x := Edge{Function: e.Function, Comm: e.Comm, Send: e.Send, Need: e.Need, Tag: e.Tag, Object: e.Object}
 		for _, runs := range e.Lanes {
 			var lane []Run
 			for _, r := range runs {
@@ -177,7 +186,12 @@ func (g *Graph) UnmarshalJSON(b []byte) error {
 		out.edges = append(out.edges, x)
 	}
 	for _, d := range in.Doing {
-		out.doings = append(out.doings, Doing{d.State, strings.Join(d.Frames, "\n"), d.Calls, d.Ranks})
+		t := threadOf(d.threadJSON)
+		x := Doing{State: t.State, Frames: t.Frames, Calls: d.Calls, Does: t.Does, Detail: t.Detail, For: t.For, Lock: t.Lock, Left: d.Left, Ranks: d.Ranks}
+		for _, t := range d.Others {
+			x.Others = append(x.Others, threadOf(t))
+		}
+		out.doings = append(out.doings, x)
 	}
 	if err := out.check(); err != nil {
 		return fmt.Errorf("wait graph: %w", err)
@@ -200,10 +214,18 @@ func (g *Graph) String() string {
 		if e.Send {
 			kind = "send"
 		}
-		parts = append(parts, fmt.Sprintf("%s %s %s(%q, %s) %s", needNames[e.Need], kind, e.Function, e.Comm, PeerText(e.Tag), e.Pairs))
+		object := ""
+		if e.Object != "" {
+			object = " of " + strconv.Quote(e.Object)
+		}
+		parts = append(parts, fmt.Sprintf("%s %s %s(%q, %s)%s %s", needNames[e.Need], kind, e.Function, e.Comm, PeerText(e.Tag), object, e.Pairs))
 	}
 	for _, d := range g.Doings() {
-		parts = append(parts, fmt.Sprintf("%s in %q [%s]", d.State, d.Frames, d.Ranks))
+		text := d.First().String()
+		for _, t := range d.Others {
+			text += fmt.Sprintf(", thread %d %s", t.Number, t)
+		}
+		parts = append(parts, text+" ["+d.Ranks.String()+"]")
 	}
 	for name, s := range map[string]rank.Set{"moved": g.Moved(), "cut": g.Cut(), "doubt": g.Doubt()} {
 		if !s.IsEmpty() {

@@ -17,7 +17,7 @@ func (c *Call) compare(d *Call) int {
 
 func (e *Edge) compare(f *Edge) int {
 	return cmp.Or(strings.Compare(e.Comm, f.Comm), strings.Compare(e.Function, f.Function),
-		compareBools(e.Send, f.Send), cmp.Compare(e.Need, f.Need), cmp.Compare(e.Tag, f.Tag))
+		compareBools(e.Send, f.Send), cmp.Compare(e.Need, f.Need), cmp.Compare(e.Tag, f.Tag), strings.Compare(e.Object, f.Object))
 }
 
 func compareBools(a, b bool) int {
@@ -31,7 +31,9 @@ func compareBools(a, b bool) int {
 }
 
 func (d *Doing) compare(e *Doing) int {
-	return cmp.Or(cmp.Compare(d.State, e.State), strings.Compare(d.Frames, e.Frames), cmp.Compare(d.Calls, e.Calls))
+	a, b := d.First(), e.First()
+	return cmp.Or(a.compare(&b), cmp.Compare(d.Calls, e.Calls),
+		slices.CompareFunc(d.Others, e.Others, func(a, b Thread) int { return a.compare(&b) }))
 }
 
 // sorted sorts rows in place and returns them.
@@ -48,9 +50,11 @@ func (c *Comm) add(d *Comm) {
 	}
 }
 
-func (c *Call) add(d *Call)   { c.Ranks = c.Ranks.Union(d.Ranks) }
-func (e *Edge) add(f *Edge)   { e.Pairs = e.Pairs.merge(f.Pairs) }
-func (d *Doing) add(e *Doing) { d.Ranks = d.Ranks.Union(e.Ranks) }
+func (c *Call) add(d *Call) { c.Ranks = c.Ranks.Union(d.Ranks) }
+func (e *Edge) add(f *Edge) { e.Pairs = e.Pairs.merge(f.Pairs) }
+func (d *Doing) add(e *Doing) {
+	d.Ranks, d.Left = d.Ranks.Union(e.Ranks), max(d.Left, e.Left)
+}
 
 // join merges two ascending lists; rows with equal fields become one.
 func join[T any](a, b []T, compare func(*T, *T) int, add func(*T, *T)) []T {
@@ -103,7 +107,9 @@ func (g *Graph) Merge(h *Graph) *Graph {
 		moved:  g.moved.Union(h.moved),
 		cut:    g.cut.Union(h.cut),
 		doubt:  g.doubt.Union(h.doubt),
+		coarse: g.coarse || h.coarse,
 	}
+	out.bound()
 	if out.runs() > maxRuns {
 		out.edges, out.cut = nil, out.Ranks()
 	}

@@ -1,13 +1,14 @@
 // Encoding of a graph.
 //
-//	graph = list(comm) list(call) list(edge) list(doing) set set set     moved, cut, doubt
+//	graph = list(comm) list(call) list(edge) list(doing) set set set uvarint   moved, cut, doubt, coarse
 //	list  = uvarint(rows) row...
 //	comm  = text(key) text(name) set set                             members, remote
 //	call  = text(comm) text(function) varint(root) varint(bytes) text(op) set
-//	edge  = text(comm) text(function) uvarint(need<<1 | send) varint(tag) list(lane)
+//	edge  = text(comm) text(function) uvarint(need<<1 | send) varint(tag) text(object) list(lane)
 //	lane  = uvarint(runs) run...
 //	run   = uvarint(gap) uvarint(count<<1 | step) varint(peer - that of the run before)
-//	doing = uvarint(state) text(frames) uvarint(calls) set
+//	doing = thread uvarint(calls) uvarint(left) list(thread) set
+//	thread = uvarint(number) text(name) uvarint(state) text(frames) text(does) text(detail) uvarint(for<<1 | lock)
 //	text  = uvarint(length) bytes;  set = uvarint(bytes) rank set
 //
 // Gap is the number of ranks between the run before and this one. The encoding of a graph is unique,
@@ -49,14 +50,24 @@ func (g *Graph) AppendWire(b []byte) []byte {
 		if e.Send {
 			bits |= 1
 		}
-		b = binary.AppendVarint(binary.AppendUvarint(b, bits), int64(e.Tag))
+		b = appendText(binary.AppendVarint(binary.AppendUvarint(b, bits), int64(e.Tag)), e.Object)
 		return appendRows(b, e.Pairs.lanes, func(b []byte, lane *[]Run) []byte { return appendRuns(b, *lane) })
 	})
 	b = appendRows(b, g.doings, func(b []byte, d *Doing) []byte {
-		b = appendText(binary.AppendUvarint(b, uint64(d.State)), d.Frames)
-		return appendSet(binary.AppendUvarint(b, uint64(d.Calls)), d.Ranks)
+		first := d.First()
+		b = binary.AppendUvarint(appendThread(b, &first), uint64(d.Calls))
+		b = appendRows(binary.AppendUvarint(b, uint64(d.Left)), d.Others, appendThread)
+		return appendSet(b, d.Ranks)
 	})
-	return appendSet(appendSet(appendSet(b, g.moved), g.cut), g.doubt)
+	b = appendSet(appendSet(appendSet(b, g.moved), g.cut), g.doubt)
+	return binary.AppendUvarint(b, bit(g.coarse))
+}
+
+func bit(v bool) uint64 {
+	if v {
+		return 1
+	}
+	return 0
 }
 
 func appendRows[T any](b []byte, rows []T, one func([]byte, *T) []byte) []byte {
@@ -154,6 +165,8 @@ const (
 	leastRow  = 4
 	leastLane = 1
 	leastRun  = 3
+
+	leastThread = 7
 )
 
 // Decode decodes one graph from the front of b and returns the remaining bytes. It keeps no
@@ -167,10 +180,14 @@ func Decode(b []byte) (g *Graph, rest []byte, err error) {
 	})
 	g.edges = rows(r, leastRow, r.edge)
 	g.doings = rows(r, leastRow, func(d *Doing) {
-		d.State, d.Frames = State(r.Number("state", int(states)-1)), r.text()
-		d.Calls, d.Ranks = r.Number("count of calls", decode.MaxCount), r.set()
+		t := r.thread()
+		d.State, d.Frames, d.Does, d.Detail, d.For, d.Lock = t.State, t.Frames, t.Does, t.Detail, t.For, t.Lock
+		d.Calls, d.Left = r.Number("count of calls", decode.MaxCount), r.Number("time", math.MaxInt32)
+		d.Others = rows(r, leastThread, func(t *Thread) { *t = r.thread() })
+		d.Ranks = r.set()
 	})
 	g.moved, g.cut, g.doubt = r.set(), r.set(), r.set()
+	g.coarse = r.Number("coarse", 1) == 1
 	if r.Err == nil {
 		r.Err = g.check()
 	}
@@ -196,7 +213,7 @@ func (r *reader) edge(e *Edge) {
 	e.Comm, e.Function = r.text(), r.text()
 	bits := r.Number("need", int(needs)<<1-1)
 	e.Need, e.Send = Need(bits>>1), bits&1 != 0
-	e.Tag = r.number(Unknown)
+	e.Tag, e.Object = r.number(Unknown), r.text()
 	e.Pairs.lanes = rows(r, leastLane, func(lane *[]Run) {
 		next, peer := rank.ID(0), 0
 		*lane = rows(r, leastRun, func(x *Run) {
@@ -223,6 +240,12 @@ func (g *Graph) check() error {
 	for _, d := range g.doings {
 		if d.Ranks.IsEmpty() || d.Ranks.Intersects(all) {
 			return errors.New("a rank does several things, or none")
+		}
+		if len(d.Others) > MaxThreads || !slices.IsSortedFunc(d.Others, func(a, b Thread) int { return a.Number - b.Number }) {
+			return errors.New("the threads of a rank are not in order")
+		}
+		if g.coarse && (d.Does != "" || d.Detail != "" || d.For != 0 || d.Lock || d.Left != 0 || len(d.Others) > 0) {
+			return errors.New("a row has details that it must not have")
 		}
 		all = all.Union(d.Ranks)
 	}

@@ -13,6 +13,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/file.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
@@ -75,6 +76,44 @@ static void mutexes(void)
         usleep(200000);
         update();
     }
+    reduce(MPI_COMM_WORLD);
+}
+
+static pthread_mutex_t other_mutex = PTHREAD_MUTEX_INITIALIZER;
+static pthread_barrier_t both;
+
+static void *second(void *unused)
+{
+    pthread_mutex_lock(&other_mutex);
+    pthread_barrier_wait(&both);
+    pthread_mutex_lock(&mutex);
+    return unused;
+}
+
+static void cycle(void) // two threads that each hold the mutex of the other one
+{
+    if (rank == 2) {
+        pthread_t t;
+        pthread_barrier_init(&both, 0, 2);
+        pthread_create(&t, 0, second, 0);
+        pthread_mutex_lock(&mutex);
+        pthread_barrier_wait(&both);
+        pthread_mutex_lock(&other_mutex);
+    }
+    reduce(MPI_COMM_WORLD);
+}
+
+static void locked(void) // rank 1 does not unlock a file before it has met the others
+{
+    char name[100];
+    snprintf(name, sizeof name, "/tmp/hang-lock-%d", (int)getppid());
+    int fd = open(name, O_RDWR | O_CREAT, 0600);
+    if (rank == 1 && flock(fd, LOCK_EX) < 0)
+        perror(name);
+    MPI_Barrier(MPI_COMM_WORLD);
+    unlink(name);
+    if (rank == 2)
+        flock(fd, LOCK_EX);
     reduce(MPI_COMM_WORLD);
 }
 
@@ -301,6 +340,7 @@ static void roots(void) // one Bcast after the other, from all roots
 
 static const struct { const char *name; void (*run)(void); } cases[] = {
     {"absent", absent}, {"sleeps", sleeps}, {"stopped", stopped}, {"fifo", fifo}, {"mutex", mutexes}, {"handler", handler},
+    {"cycle", cycle}, {"locked", locked},
     {"functions", functions}, {"loops", loops}, {"finalize", finalize}, {"ring", ring}, {"pair", pair},
     {"rendezvous", rendezvous}, {"subcomm", subcomm}, {"duplicate", duplicate}, {"waitall", waitall}, {"server", server},
     {"tag", tag}, {"shift", shift}, {"isend", isend}, {"bcast", bcast}, {"fence", fence}, {"file", file},

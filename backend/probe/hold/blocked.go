@@ -10,6 +10,7 @@ import (
 	"strings"
 
 	"sdm/backend/probe/cfi"
+	"sdm/backend/probe/kernelcall"
 )
 
 // readBlocked sets the registers of threads that have not been stopped, but wait in the kernel: the stack
@@ -30,7 +31,7 @@ func (p *Process) readBlocked() map[int][]byte {
 		if read == nil {
 			read = map[int][]byte{}
 		}
-		t.Registers, read[t.TID] = regs, text
+		t.Registers, t.Call, read[t.TID] = regs, parseCall(string(text)), text
 	}
 	return read
 }
@@ -40,7 +41,7 @@ func (p *Process) confirmBlocked(read map[int][]byte) {
 	for i := range p.Threads {
 		t := &p.Threads[i]
 		if text, ok := read[t.TID]; ok && !bytes.Equal(text, syscallOf(p.PID, t.TID)) {
-			t.Registers, t.Stack = cfi.Registers{}, Piece{}
+			t.Registers, t.Stack, t.Call.Number = cfi.Registers{}, Piece{}, kernelcall.None
 		}
 	}
 }

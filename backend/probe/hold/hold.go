@@ -15,6 +15,7 @@ import (
 	"golang.org/x/sys/unix"
 
 	"sdm/backend/probe/cfi"
+	"sdm/backend/probe/kernelcall"
 )
 
 // Thread is one thread of a process, with copies of its registers and its stack.
@@ -27,6 +28,10 @@ type Thread struct {
 	// Why says why the thread was not stopped; "": it was.
 	Why   string
 	Stack Piece
+	// Call is the system call in which the thread waits. It is not known on arm64.
+	Call kernelcall.Call
+	// StoppedBy is the signal that has stopped the process, such as SIGSTOP; 0: it is not stopped.
+	StoppedBy syscall.Signal
 
 	seized, stopped bool
 	signal          syscall.Signal // that was being delivered at the stop; 0: none
@@ -192,7 +197,7 @@ func (p *Process) seize() (some bool) {
 			continue
 		}
 		some, p.known[tid] = true, true
-		t := Thread{TID: tid}
+		t := Thread{TID: tid, Call: kernelcall.Call{Number: kernelcall.None}}
 		if err := unix.PtraceSeize(tid); err != nil {
 			t.Why = refusal(p.PID, tid, err)
 		} else {
@@ -342,12 +347,13 @@ func (t *Thread) stop(status unix.WaitStatus) {
 	if uint32(status)>>16 == 0 {
 		t.signal = status.StopSignal()
 	}
-	regs, pointer, err := RegistersOf(t.TID)
+	t.StoppedBy = stopSignal(status)
+	regs, pointer, call, err := registersOf(t.TID)
 	if err != nil {
 		t.Why = "registers: " + err.Error()
 		return
 	}
-	t.Registers, t.Pointer = regs, pointer
+	t.Registers, t.Pointer, t.Call = regs, pointer, call
 }
 
 // release detaches all stopped threads, which resume. A thread in group-stop stays stopped.

@@ -9,6 +9,7 @@ import (
 	"golang.org/x/sys/unix"
 
 	"sdm/backend/probe/cfi"
+	"sdm/backend/probe/kernelcall"
 	"sdm/backend/probe/unwind"
 )
 
@@ -24,16 +25,26 @@ var syscallArguments = [6]uint64{0, 1, 2, 3, 4, 5}
 // RegistersOf returns the registers of a stopped thread, by their DWARF numbers (DWARF for the Arm
 // 64-bit Architecture), and its thread pointer.
 func RegistersOf(tid int) (r cfi.Registers, pointer uint64, err error) {
+	r, pointer, _, err = registersOf(tid)
+	return r, pointer, err
+}
+
+// knowsCalls: kernelcall does not have the numbers of system calls of this machine.
+const knowsCalls = false
+
+// registersOf is RegistersOf. The system call in which the thread waits is not known.
+func registersOf(tid int) (r cfi.Registers, pointer uint64, call kernelcall.Call, err error) {
+	call.Number = kernelcall.None
 	var u unix.PtraceRegs
 	if err := unix.PtraceGetRegs(tid, &u); err != nil {
-		return r, 0, err
+		return r, 0, call, err
 	}
 	for n, v := range u.Regs {
 		r.Set(uint64(n), v)
 	}
 	r.Set(stackPointer, u.Sp)
 	r.Set(Machine.PC, u.Pc)
-	return r, threadPointer(tid), nil
+	return r, threadPointer(tid), call, nil
 }
 
 // Types of register sets (linux/elf.h).

@@ -37,6 +37,7 @@ type walk struct {
 	steps      int       // links that were followed, of all threads
 	frames     int       // of all threads
 	current    uint64    // state of the thread that holds the lock of all interpreters, up to 3.11; 0: none
+	lock       uint64    // address of the lock of the present interpreter, from 3.12; 0: not known
 	holder     uint64    // state of the thread that holds the lock of the present interpreter, from 3.12; 0: none
 }
 
@@ -59,7 +60,7 @@ func (w *walk) threads(do func(interpreter int, addr uint64, state []byte)) {
 	state := make([]byte, l.thread.size)
 	count := 0
 	for n := 0; ok && interp != 0 && n < mostInterpreters; n++ {
-		w.holder = w.lockOf(interp)
+		w.lock, w.holder = w.lockOf(interp)
 		var at uint64
 		for at, ok = w.mem.word(interp + l.interp.threads); ok && at != 0 && count < mostThreads; count++ {
 			if ok = w.mem.Read(at, state) && le.Uint64(state[l.thread.interp:]) == interp; ok {
@@ -88,24 +89,24 @@ func (w *walk) lockOfRuntime() uint64 {
 	return holder
 }
 
-// lockOf returns the state of the thread that holds the lock of an interpreter, from 3.12; 0: none does.
-func (w *walk) lockOf(interp uint64) uint64 {
+// lockOf returns the lock of an interpreter, and the state of the thread that holds it, from 3.12; 0: none does.
+func (w *walk) lockOf(interp uint64) (lock, holder uint64) {
 	l := &w.in.layout
 	if l.interp.lock == 0 {
-		return 0
+		return 0, 0
 	}
 	lock, ok := w.mem.word(interp + l.interp.lock)
 	var b [24]byte
 	if !ok || lock == 0 || !w.mem.Read(lock, b[:]) || int32(le.Uint32(b[l.lock.locked:])) != 1 {
-		return 0
+		return lock, 0
 	}
-	return le.Uint64(b[l.lock.holder:])
+	return lock, le.Uint64(b[l.lock.holder:])
 }
 
 // thread adds a thread with its frames to the snapshot.
 func (w *walk) thread(interpreter int, addr uint64, state []byte) {
 	l := &w.in.layout.thread
-	t := Thread{Pointer: le.Uint64(state[l.pointer:]), Interpreter: interpreter, HasLock: addr == w.current || addr == w.holder}
+	t := Thread{Pointer: le.Uint64(state[l.pointer:]), Interpreter: interpreter, lock: w.lock, HasLock: addr == w.current || addr == w.holder}
 	if l.native != 0 {
 		t.Native = int(int32(le.Uint32(state[l.native:])))
 	}

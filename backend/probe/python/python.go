@@ -69,6 +69,7 @@ type Call struct {
 type Thread struct {
 	Pointer     uint64 // pthread_t of the thread that made this state: its thread pointer on x86-64
 	Native      int    // thread ID of the kernel, in the namespace of the process; 0: not known, as before 3.11
+	lock        uint64 // address of the lock of its interpreter; 0: not known, as up to 3.11
 	Interpreter int    // index in the list of interpreters, which begins with the last one that was made
 	HasLock     bool   // it holds the lock of its interpreter (GIL)
 	Calls       []Call // innermost first

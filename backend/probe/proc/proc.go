@@ -1,0 +1,243 @@
+// Package proc reads what the kernel tells of processes in /proc: files, locks, pipes, sockets, children, how they
+// ended. No function waits for a file system, and all that is read is bounded.
+package proc
+
+import (
+	"fmt"
+	"os"
+	"path/filepath"
+	"strconv"
+	"strings"
+	"time"
+
+	"golang.org/x/sys/unix"
+)
+
+// mostText bounds what is read of a file of /proc, in bytes.
+const mostText = 1 << 20
+
+// text returns the contents of a file of /proc, at most mostText bytes; "": it cannot be read.
+func text(format string, args ...any) string {
+	fd, err := unix.Open(fmt.Sprintf(format, args...), unix.O_RDONLY|unix.O_CLOEXEC, 0)
+	if err != nil {
+		return ""
+	}
+	defer unix.Close(fd)
+	var all []byte
+	b := make([]byte, 16<<10)
+	for len(all) < mostText {
+		n, err := unix.Read(fd, b)
+		if err == unix.EINTR {
+			continue
+		}
+		if err != nil || n <= 0 {
+			break
+		}
+		all = append(all, b[:n]...)
+	}
+	return string(all)
+}
+
+// Name returns the name of a process or thread (proc(5), comm); "": it cannot be read.
+func Name(pid int) string { return strings.TrimSpace(text("/proc/%d/comm", pid)) }
+
+// File returns what a file descriptor of a process refers to; "": not known.
+func File(pid, fd int) string {
+	link, _ := os.Readlink(fmt.Sprintf("/proc/%d/fd/%d", pid, fd))
+	return link
+}
+
+// Directory returns the working directory of a process; "": not known.
+func Directory(pid int) string {
+	link, _ := os.Readlink(fmt.Sprintf("/proc/%d/cwd", pid))
+	return link
+}
+
+// Kernel returns the function of the kernel in which a thread waits (proc(5), wchan); "": not known.
+func Kernel(pid, tid int) string {
+	s := text("/proc/%d/task/%d/wchan", pid, tid)
+	if s == "0" {
+		return ""
+	}
+	return s
+}
+
+// SignalName returns the name of a signal: "SIGUSR1".
+func SignalName(n int) string {
+	if name := unix.SignalName(unix.Signal(n)); name != "" {
+		return name
+	}
+	return "signal " + strconv.Itoa(n)
+}
+
+// Now returns the time of a clock (clock_gettime(2)); ok is false if there is none.
+func Now(clock int) (t time.Duration, ok bool) {
+	var now unix.Timespec
+	err := unix.ClockGettime(int32(clock), &now)
+	return time.Duration(now.Nano()), err == nil && clock >= 0
+}
+
+// Status is what /proc/PID/status says of a thread.
+type Status struct {
+	State           string // one letter
+	Process, Tracer int    // IDs; Tracer is 0 if there is none
+	Inner           int    // ID of the thread as its process knows it
+	Namespaces      int    // number of namespaces of process IDs in which the thread has an ID, as far as they are seen
+	Blocked, Caught uint64 // signals, bit n-1 for signal n
+	Swapped         int    // memory that is swapped out, in KiB
+}
+
+// StatusOf reads the status of a thread; its State is "" if there is none.
+func StatusOf(pid, tid int) Status { return parseStatus(text("/proc/%d/task/%d/status", pid, tid)) }
+
+func parseStatus(s string) (out Status) {
+	for line := range strings.Lines(s) {
+		f := strings.Fields(line)
+		if len(f) < 2 {
+			continue
+		}
+		n, _ := strconv.Atoi(f[1])
+		mask, _ := strconv.ParseUint(f[1], 16, 64)
+		switch f[0] {
+		case "State:":
+			out.State = f[1]
+		case "Tgid:":
+			out.Process = n
+		case "TracerPid:":
+			out.Tracer = n
+		case "NSpid:":
+			out.Inner, _ = strconv.Atoi(f[len(f)-1])
+			out.Namespaces = len(f) - 1
+		case "SigBlk:":
+			out.Blocked = mask
+		case "SigCgt:":
+			out.Caught = mask
+		case "VmSwap:":
+			out.Swapped = n
+		}
+	}
+	return out
+}
+
+// ProcessOf returns the ID of the process of a thread; 0: there is no such thread.
+func ProcessOf(tid int) int { return parseStatus(text("/proc/%d/status", tid)).Process }
+
+// Children returns the IDs of the children of a process.
+func Children(pid int) (all []int) {
+	names, _ := filepath.Glob(fmt.Sprintf("/proc/%d/task/*/children", pid))
+	for _, name := range names[:min(len(names), mostThreads)] {
+		for _, f := range strings.Fields(text("%s", name)) {
+			if n, err := strconv.Atoi(f); err == nil && len(all) < mostChildren {
+				all = append(all, n)
+			}
+		}
+	}
+	return all
+}
+
+// Bounds of what is looked at.
+const (
+	mostThreads     = 4096
+	mostChildren    = 1024
+	mostProcesses   = 8192
+	mostDescriptors = 1 << 16 // of all processes
+)
+
+// Watched returns the file descriptors that an epoll of a process waits for.
+func Watched(pid, fd int) []int { return parseWatched(text("/proc/%d/fdinfo/%d", pid, fd)) }
+
+func parseWatched(s string) (all []int) {
+	for line := range strings.Lines(s) {
+		if f := strings.Fields(line); len(f) > 1 && f[0] == "tfd:" && len(all) < mostChildren {
+			if n, err := strconv.Atoi(f[1]); err == nil {
+				all = append(all, n)
+			}
+		}
+	}
+	return all
+}
+
+// resolveCached is RESOLVE_CACHED of linux/openat2.h.
+const resolveCached = 0x20
+
+// IsFIFO reports whether a file is known to be a FIFO. The path is within the root directory of a process. Nothing is
+// looked up that the kernel does not have in memory (openat2(2), RESOLVE_CACHED, from Linux 5.12 on).
+func IsFIFO(pid int, path string) bool {
+	root, err := unix.Open(fmt.Sprintf("/proc/%d/root", pid), unix.O_PATH|unix.O_CLOEXEC|unix.O_DIRECTORY, 0)
+	if err != nil {
+		return false
+	}
+	defer unix.Close(root)
+	how := unix.OpenHow{Flags: unix.O_PATH | unix.O_CLOEXEC, Resolve: resolveCached | unix.RESOLVE_IN_ROOT}
+	fd, err := unix.Openat2(root, path, &how)
+	if err != nil {
+		return false
+	}
+	defer unix.Close(fd)
+	var st unix.Statx_t
+	err = unix.Statx(fd, "", unix.AT_EMPTY_PATH|unix.AT_STATX_DONT_SYNC, unix.STATX_TYPE, &st)
+	return err == nil && st.Mask&unix.STATX_TYPE != 0 && st.Mode&unix.S_IFMT == unix.S_IFIFO
+}
+
+// Locks returns the text of /proc/locks, for LockHolder.
+func Locks() string { return text("/proc/locks") }
+
+// LockHolder returns the process that holds the lock for which a process waits; 0: not known. A line of /proc/locks with
+// "->" is a wait for the lock of the line before without it (proc(5)).
+func LockHolder(locks string, pid int) int {
+	holder := 0
+	for line := range strings.Lines(locks) {
+		f := strings.Fields(line)
+		waits := len(f) > 1 && f[1] == "->"
+		if waits {
+			f = f[1:]
+		}
+		if len(f) < 5 {
+			continue
+		}
+		n, err := strconv.Atoi(f[4])
+		switch {
+		case err != nil:
+		case !waits:
+			holder = n
+		case n == pid:
+			return max(holder, 0)
+		}
+	}
+	return 0
+}
+
+// networkTypes are types of file systems whose files are on other hosts or in other processes.
+var networkTypes = []string{"nfs", "lustre", "gpfs", "beegfs", "cifs", "smb", "ceph", "fuse", "9p", "afs", "panfs", "orangefs", "wekafs"}
+
+// FileSystem returns the file system of a path of a process if it is one of networkTypes: "nfs4 of server:/export"; ""
+// otherwise.
+func FileSystem(pid int, path string) string {
+	return fileSystem(text("/proc/%d/mountinfo", pid), path)
+}
+
+// fileSystem finds a path in a text of /proc/PID/mountinfo (proc(5)). Of several mounts in one place the last counts.
+func fileSystem(mounts, path string) (found string) {
+	longest := -1
+	for line := range strings.Lines(mounts) {
+		before, after, _ := strings.Cut(line, " - ")
+		f, g := strings.Fields(before), strings.Fields(after)
+		if len(f) < 5 || len(g) < 2 {
+			continue
+		}
+		point := unescape.Replace(f[4])
+		if rest, ok := strings.CutPrefix(path, strings.TrimSuffix(point, "/")); !ok || rest != "" && rest[0] != '/' || len(point) < longest {
+			continue
+		}
+		longest, found = len(point), ""
+		for _, t := range networkTypes {
+			if strings.HasPrefix(g[0], t) {
+				found = g[0] + " of " + unescape.Replace(g[1])
+			}
+		}
+	}
+	return found
+}
+
+// unescape decodes the characters that mountinfo writes in octal.
+var unescape = strings.NewReplacer(`\040`, " ", `\011`, "\t", `\012`, "\n", `\134`, `\`)

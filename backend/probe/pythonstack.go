@@ -1,0 +1,78 @@
+// Frames of Python that tell what the user's code does.
+
+package probe
+
+import (
+	"path/filepath"
+	"strings"
+
+	"sdm/backend/probe/splice"
+	"sdm/protocol/stack"
+)
+
+// ofUser returns the frames of a thread of shot, outermost first, without those of the interpreter and of Python's
+// own modules if Python is on the stack and has called them. called is the function of such a module that the user's code
+// has called: "in Queue.get (queue.py)"; "for a lock of threading" if the interpreter itself waits; "": Python is not on the
+// stack.
+func (m *team) ofUser(i int) (frames []stack.Frame, called string) {
+	all := m.frames[i]
+	last := -1 // the innermost frame of Python
+	for k, f := range all {
+		if isPython(f) {
+			last = k
+		}
+	}
+	if last < 0 || m.process.python == nil {
+		return all, ""
+	}
+	own := m.interpreterFunctions(i)
+	end := last + 1
+	for end > 0 && isPython(all[end-1]) && ofLibrary(all[end-1].File) {
+		end--
+	}
+	if end == 0 || !isPython(all[end-1]) { // nothing but Python's own modules
+		end = last + 1
+	}
+	frames = append(frames, all[:end]...)
+	called = "for a lock of threading"
+	if end <= last {
+		called = "in " + all[end].Func + " (" + filepath.Base(all[end].File) + ")"
+	}
+	for _, f := range all[last+1:] {
+		if !m.python[i] && !own[f.Func] && !strings.Contains(f.From, "libffi") {
+			frames = append(frames, f)
+		}
+	}
+	return frames, called
+}
+
+func isPython(f stack.Frame) bool {
+	return strings.HasSuffix(f.File, ".py") || strings.HasPrefix(f.File, "<")
+}
+
+// ofLibrary reports whether a file is one of Python's own modules.
+func ofLibrary(file string) bool {
+	if strings.HasPrefix(file, "<frozen") {
+		return true
+	}
+	_, rest, found := strings.Cut(file, "/lib/python3")
+	return found && !strings.Contains(rest, "-packages/")
+}
+
+// interpreterFunctions returns the names of the functions of a thread that are in the interpreter or its own
+// extensions.
+func (m *team) interpreterFunctions(i int) map[string]bool {
+	own := map[string]bool{}
+	for _, f := range m.shot.Threads[i].Stack.Frames {
+		k := m.module(f.Lookup())
+		if m.place(f) != splice.Interpreter && (k < 0 || !strings.Contains(m.modules[k].Path, "/lib-dynload/")) {
+			continue
+		}
+		places, _ := m.at(f.Lookup())
+		for _, x := range places {
+			own[x.Function] = true
+		}
+	}
+	delete(own, unnamed)
+	return own
+}

@@ -1,0 +1,388 @@
+// What threads wait for that are not in calls of MPI.
+
+package probe
+
+import (
+	"path/filepath"
+	"slices"
+	"strconv"
+	"strings"
+	"time"
+
+	"sdm/backend/probe/hold"
+	"sdm/backend/probe/kernelcall"
+	"sdm/backend/probe/proc"
+	"sdm/backend/probe/snapshot"
+	"sdm/backend/probe/unwind"
+	"sdm/protocol/digest"
+	"sdm/protocol/stack"
+	"sdm/protocol/wait"
+)
+
+// futex is memory from the word on for which a thread waits, as it was while the process was held.
+type futex struct {
+	bytes [kernelcall.FutexSize]byte
+	read  bool
+}
+
+// copyFutexes copies the futexes for which threads wait. It is called while the process is held.
+func (p *process) copyFutexes(held *hold.Process) {
+	p.futexes = nil
+	var waiting []*hold.Thread
+	for i := range held.Threads {
+		if n := held.Threads[i].Call.Number; n == kernelcall.FutexCall || n == kernelcall.Restart {
+			waiting = append(waiting, &held.Threads[i])
+		}
+	}
+	if len(waiting) == 0 {
+		return
+	}
+	all := make([]futex, len(waiting))
+	hold.Memory(p.pid).ReadMany(len(all), func(i int) (uint64, []byte) {
+		return waiting[i].Call.Args[0], all[i].bytes[:]
+	}, func(i int) { all[i].read = true })
+	p.futexes = make(map[int]*futex, len(all))
+	for i, t := range waiting {
+		p.futexes[t.TID] = &all[i]
+	}
+}
+
+// team is the threads of one process and what they wait for.
+type team struct {
+	*process
+	shot    *snapshot.Process
+	held    map[int]*hold.Thread // by thread ID
+	frames  [][]stack.Frame      // of the threads of shot, outermost first
+	tids    []int                // ascending: the number of a thread is its index here, and one
+	inner   map[int]int          // thread IDs by those that the process knows; nil: they are the same
+	waits   []kernelcall.Wait    // of the threads of shot
+	waitFor []int                // number of the thread for which a thread of shot waits; 0: none
+	python  []bool               // which wait for the lock of Python
+}
+
+// newTeam finds out what the threads of a process wait for.
+func newTeam(p *process, shot *snapshot.Process, held *hold.Process, frames [][]stack.Frame) *team {
+	n := len(shot.Threads)
+	m := &team{process: p, shot: shot, frames: frames, held: map[int]*hold.Thread{},
+		waits: make([]kernelcall.Wait, n), waitFor: make([]int, n), python: make([]bool, n)}
+	for i := range held.Threads {
+		m.held[held.Threads[i].TID] = &held.Threads[i]
+	}
+	for i := range shot.Threads {
+		m.tids = append(m.tids, shot.Threads[i].TID)
+	}
+	slices.Sort(m.tids)
+	if len(p.futexes) > 0 && proc.StatusOf(p.pid, p.pid).Namespaces > 1 {
+		m.inner = map[int]int{}
+		for _, tid := range m.tids {
+			m.inner[proc.StatusOf(p.pid, tid).Inner] = tid
+		}
+	}
+	for i := range shot.Threads {
+		if c := m.call(i); c.Number == kernelcall.FutexCall {
+			m.futexWait(i, c)
+		}
+	}
+	return m
+}
+
+// number returns the number of a thread; 0: there is none with this ID.
+func (m *team) number(tid int) int {
+	i, found := slices.BinarySearch(m.tids, tid)
+	if !found {
+		return 0
+	}
+	return i + 1
+}
+
+// index returns the index in shot of the thread with a number.
+func (m *team) index(number int) int {
+	return slices.IndexFunc(m.shot.Threads, func(t snapshot.Thread) bool { return t.TID == m.tids[number-1] })
+}
+
+// outer returns a thread ID as we know it, by one that the process knows.
+func (m *team) outer(tid int) int {
+	if m.inner == nil {
+		return tid
+	}
+	return m.inner[tid]
+}
+
+// call returns the system call in which a thread waits. One that goes on after an interruption is found by the
+// instruction before, which loads its number.
+func (m *team) call(i int) kernelcall.Call {
+	t := m.held[m.shot.Threads[i].TID]
+	if t == nil {
+		return kernelcall.Call{Number: kernelcall.None}
+	}
+	c := t.Call
+	if c.Number == kernelcall.Restart {
+		pc, _ := t.Registers.Get(hold.Machine.PC)
+		b := make([]byte, kernelcall.LoadSize)
+		if c.Number = kernelcall.None; m.shot.Memory().Read(pc-uint64(len(b)), b) {
+			c.Number = kernelcall.Loaded(b)
+		}
+	}
+	return c
+}
+
+// futexWait determines what a thread waits for in futex(2).
+func (m *team) futexWait(i int, c kernelcall.Call) {
+	tid := m.shot.Threads[i].TID
+	if holder, ok := m.process.python.lockAt(c.Args[0]); ok {
+		m.python[i] = true
+		m.waits[i] = kernelcall.Wait{Does: "waits for the lock of Python"}
+		for k := range m.shot.Threads {
+			if holder != 0 && m.shot.Threads[k].Pointer == holder && k != i {
+				m.waits[i].Lock, m.waitFor[i] = true, m.number(m.shot.Threads[k].TID)
+			}
+		}
+		return
+	}
+	f := kernelcall.Futex{Call: c, Functions: innerFunctions(m.frames[i])}
+	if x := m.futexes[tid]; x != nil && x.read {
+		f.Memory = x.bytes[:]
+	}
+	f.Exists = func(tid int) bool {
+		if m.number(m.outer(tid)) != 0 {
+			return true
+		}
+		return f.Shared() && m.inner == nil && proc.ProcessOf(tid) != 0
+	}
+	w, owner := f.Of()
+	if owner != 0 {
+		if m.waitFor[i] = m.number(m.outer(owner)); m.waitFor[i] == 0 {
+			w.For, w.Object = proc.ProcessOf(owner), "mutex in shared memory"
+			w.Detail = kernelcall.Peer{PID: w.For, Name: proc.Name(w.For)}.String() + " holds it"
+		} else if w.Does == kernelcall.EndOfThread {
+			w.Does = "waits for the end of thread " + strconv.Itoa(m.waitFor[i])
+		}
+	}
+	if _, called := m.ofUser(i); called != "" {
+		w.Does = "waits " + called
+	}
+	m.waits[i] = w
+}
+
+// innerFunctions returns the functions of a thread, innermost first, as in kernelcall.Futex.
+func innerFunctions(frames []stack.Frame) (all []string) {
+	const most = 16
+	for i := len(frames) - 1; i >= 0 && len(all) < most; i-- {
+		text := frames[i].Func
+		if frames[i].From != "" {
+			text += " from " + filepath.Base(frames[i].From)
+		}
+		all = append(all, text)
+	}
+	return all
+}
+
+// thread returns what the thread of shot with an index does.
+func (m *team) thread(i int) wait.Thread {
+	t := &m.shot.Threads[i]
+	c, w := m.call(i), &m.waits[i]
+	out := wait.Thread{Number: m.number(t.TID), State: wait.Running, Frames: m.framesText(i)}
+	if name := proc.Name(t.TID); name != proc.Name(m.pid) {
+		out.Name = kernelcall.Shown(name)
+	}
+	if c.Number != kernelcall.None {
+		out.State = wait.Sleeping
+	}
+	if t.Why == "in state D" {
+		out.State = wait.Disk
+	}
+	if w.Does == "" && m.waitFor[i] == 0 {
+		*w = kernelcall.Of(c, asking{m.process, m.shot})
+		m.inOpenMP(i)
+	}
+	out.Does, out.Detail, out.For, out.Lock = w.Does, w.Detail, m.waitFor[i], w.Lock
+	if f := proc.Kernel(m.pid, t.TID); out.State == wait.Disk && f != "" && out.Detail == "" {
+		out.Detail = "it cannot be interrupted in " + f + " of the kernel"
+	}
+	return out
+}
+
+// describe sets what the first thread does, and the threads for which it waits. It returns the IDs of these threads, and of those
+// that wait for one another. inCall: the first thread is in a call of MPI or torch that tells what it waits for.
+func (m *team) describe(d *wait.Doing, inCall bool) (concerned []int) {
+	first := m.first()
+	if m.halted(d, first) {
+		return nil
+	}
+	numbers := m.cycles()
+	if first >= 0 && !inCall {
+		t := m.thread(first)
+		d.Does, d.Detail, d.For, d.Lock = t.Does, t.Detail, t.For, t.Lock
+		d.Left = int((m.waits[first].Left + time.Second - 1) / time.Second)
+		numbers = append(m.chain(t.Number), numbers...)
+	}
+	seen := map[int]bool{1: true} // the first thread is in d itself
+	for _, n := range numbers {
+		if seen[n] || len(d.Others) == wait.MaxThreads {
+			continue
+		}
+		seen[n] = true
+		i := m.index(n)
+		d.Others, concerned = append(d.Others, m.thread(i)), append(concerned, m.shot.Threads[i].TID)
+	}
+	slices.SortFunc(d.Others, func(a, b wait.Thread) int { return a.Number - b.Number })
+	return concerned
+}
+
+// first returns the index of the first thread; -1: it is not there.
+func (m *team) first() int {
+	return slices.IndexFunc(m.shot.Threads, func(t snapshot.Thread) bool { return t.TID == m.pid })
+}
+
+// halted sets by what a process is stopped; false: it is not stopped.
+func (m *team) halted(d *wait.Doing, first int) bool {
+	switch m.state {
+	case wait.Stopped:
+		if first < 0 {
+			return true
+		}
+		if t := m.held[m.pid]; t != nil && t.StoppedBy != 0 {
+			d.Does = "is stopped by " + proc.SignalName(int(t.StoppedBy))
+		}
+	case wait.Traced:
+		if tracer := proc.StatusOf(m.pid, m.pid).Tracer; tracer != 0 {
+			d.Does, d.Detail = "is stopped by a debugger", peer(tracer).String()+" traces it"
+		}
+	default:
+		return false
+	}
+	return true
+}
+
+// peer returns the process for which the first thread waits, and what it has; 0: none is known.
+func (m *team) peer() (pid int, object string) {
+	i := m.first()
+	if i < 0 {
+		return 0, ""
+	}
+	return m.waits[i].For, m.waits[i].Object
+}
+
+// framesText returns the innermost functions of the thread of shot with an index.
+func (m *team) framesText(i int) string {
+	frames, _ := m.ofUser(i)
+	return framesText(frames, "", false, m.signal(i))
+}
+
+// signal names the signal whose handler a thread executes; with several, that of the innermost. "a signal" if it is not
+// known.
+func (m *team) signal(i int) string {
+	t := &m.shot.Threads[i]
+	for _, f := range t.Stack.Frames {
+		if f.Signal {
+			status := proc.StatusOf(m.pid, t.TID)
+			if n := kernelcall.Handled(m.shot.Memory(), f.SP, status.Blocked, status.Caught); n != 0 && hold.Machine.PC == unwind.AMD64.PC {
+				return proc.SignalName(n)
+			}
+			break
+		}
+	}
+	return "a signal"
+}
+
+// isC reports whether a frame is of the C library.
+func (m *team) isC(f unwind.Frame) bool {
+	k := m.module(f.Lookup())
+	return k >= 0 && kernelcall.IsC(" from "+m.modules[k].Name())
+}
+
+// stamp adds to a hash what changes if a thread makes progress that is not in MPI. A thread that waits for the lock of
+// Python looks at the clock now and then, so its frames of Python count.
+func (m *team) stamp(hash digest.Running, tid int, held *hold.Process) {
+	for i := range m.shot.Threads {
+		t := &m.shot.Threads[i]
+		switch {
+		case t.TID != tid:
+		case m.python[i]:
+			addNumber(hash, m.process.python.position(t.Pointer))
+		case kernelcall.Sleeps(m.call(i)):
+			stamp(hash, m.shot, held, t, 0, false, remainders(t))
+		default:
+			stamp(hash, m.shot, held, t, 0, false, nil)
+		}
+	}
+}
+
+// chain returns the numbers of the threads for which a thread waits, one after the other, until one is there again.
+func (m *team) chain(number int) (numbers []int) {
+	for {
+		i := m.index(number)
+		if m.waits[i].Does == "" && m.waitFor[i] == 0 {
+			m.thread(i) // so that threads of OpenMP are seen
+		}
+		number = m.waitFor[i]
+		if number == 0 || slices.Contains(numbers, number) {
+			return numbers
+		}
+		numbers = append(numbers, number)
+	}
+}
+
+// cycles returns the numbers of the threads that wait for one another.
+func (m *team) cycles() (numbers []int) {
+	for start := range m.waitFor {
+		number := m.number(m.shot.Threads[start].TID)
+		var path []int
+		for next := m.waitFor[start]; next != 0 && len(path) < wait.MaxThreads; next = m.waitFor[m.index(next)] {
+			if path = append(path, next); next == number {
+				numbers = append(numbers, path...)
+				break
+			}
+		}
+		if len(numbers) >= wait.MaxThreads {
+			break
+		}
+	}
+	return numbers
+}
+
+// inOpenMP adds to a thread that waits in a runtime of OpenMP the thread for which it waits: one that has come from the
+// runtime and is outside of it.
+func (m *team) inOpenMP(i int) {
+	if !m.waitsInOpenMP(i) {
+		return
+	}
+	for number := range len(m.tids) {
+		k := m.index(number + 1)
+		if k != i && m.cameFromOpenMP(k) && !m.waitsInOpenMP(k) {
+			m.waits[i] = kernelcall.Wait{Does: "waits for thread " + strconv.Itoa(number+1) + " of OpenMP"}
+			m.waitFor[i] = number + 1
+			return
+		}
+	}
+}
+
+// isOpenMP reports whether the code at an address is of a runtime of OpenMP.
+func (m *team) isOpenMP(pc uint64) bool {
+	i := m.module(pc)
+	if i < 0 {
+		return false
+	}
+	name := m.modules[i].Name()
+	return strings.HasPrefix(name, "libgomp") || strings.HasPrefix(name, "libomp") || strings.HasPrefix(name, "libiomp")
+}
+
+// waitsInOpenMP reports whether the innermost code of a thread that is not of the C library is of OpenMP.
+func (m *team) waitsInOpenMP(i int) bool {
+	for _, f := range m.shot.Threads[i].Stack.Frames {
+		if !m.isC(f) {
+			return m.isOpenMP(f.Lookup())
+		}
+	}
+	return false
+}
+
+// cameFromOpenMP reports whether a runtime of OpenMP has called some function on the stack of a thread.
+func (m *team) cameFromOpenMP(i int) bool {
+	for _, f := range m.shot.Threads[i].Stack.Frames {
+		if m.isOpenMP(f.Lookup()) {
+			return true
+		}
+	}
+	return false
+}
