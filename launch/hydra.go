@@ -8,6 +8,7 @@ import (
 	"cmp"
 	"errors"
 	"fmt"
+	"maps"
 	"os"
 	"path/filepath"
 	"slices"
@@ -40,10 +41,10 @@ func (h Hydra) Elsewhere() bool {
 // Hydra returns the job of Hydra below the process, if there is one.
 func (f Family) Hydra() (h Hydra, found bool) { return f.ps.readHydra(f.below) }
 
-// Family is a process and its descendants, as they were at one time.
+// Family is a process and its descendants, as they were at one time. One goroutine may use it.
 type Family struct {
 	pid   int
-	ps    processes        // all processes of this host with their parents; PRRTE adds identities
+	ps    processes        // all processes of this host with their parents; identify adds identities
 	below map[int][]string // command lines of the descendants
 }
 
@@ -51,7 +52,7 @@ type Family struct {
 func FamilyOf(pid int) Family {
 	f := Family{pid, processes{}, map[int][]string{}}
 	for p, parent := range Parents() {
-		f.ps[p] = process{parent: parent}
+		f.ps[p] = process{parent: parent, Identity: Identity{Number: Unknown}}
 	}
 	for p := range f.ps {
 		if p != pid && f.ps.isBelow(p, pid) {
@@ -59,6 +60,28 @@ func FamilyOf(pid int) Family {
 		}
 	}
 	return f
+}
+
+// Descendants returns the descendants of the process, nearest first.
+func (f Family) Descendants() []int {
+	children := map[int][]int{}
+	for _, pid := range slices.Sorted(maps.Keys(f.below)) {
+		parent := f.ps[pid].parent
+		children[parent] = append(children[parent], pid)
+	}
+	var all []int
+	for queue := []int{f.pid}; len(queue) > 0; queue = queue[1:] {
+		all = append(all, children[queue[0]]...)
+		queue = append(queue, children[queue[0]]...)
+	}
+	return all
+}
+
+// identify reads which ranks the process and its descendants are.
+func (f Family) identify(from RankFrom) {
+	for _, pid := range append(f.Descendants(), f.pid) {
+		f.ps[pid] = process{parent: f.ps[pid].parent, Identity: from.identityOf(pid)}
+	}
 }
 
 // Words in the command lines of Hydra (MPICH's src/pm/hydra, tools/bootstrap and pm/pmiserv).

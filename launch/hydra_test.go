@@ -2,8 +2,13 @@ package launch
 
 import (
 	"fmt"
+	"os/exec"
 	"strings"
+	"syscall"
 	"testing"
+	"time"
+
+	"sdm/protocol"
 )
 
 // hydraLine is the command line of a proxy, as MPICH 4.0's mpiexec makes it.
@@ -52,5 +57,33 @@ func TestHydraBelow(t *testing.T) {
 func TestRanksOfHydraNamesTheHost(t *testing.T) {
 	if _, _, err := RanksOfHydra("n0:0", "n7"); err == nil || err.Error() != "no hydra_pmi_proxy --control-port n0:0 runs on n7" {
 		t.Error(err)
+	}
+}
+
+// TestFamily reads a real family: a shell, and two ranks that are its grandchildren.
+func TestFamily(t *testing.T) {
+	rank := "PMI_SIZE=2 PMI_RANK=%d sleep 100 & "
+	cmd := exec.Command("sh", "-c", "sh -c '"+fmt.Sprintf(rank+rank, 0, 1)+"wait'; exit 0")
+	cmd.SysProcAttr = &syscall.SysProcAttr{Setpgid: true}
+	if err := cmd.Start(); err != nil {
+		t.Fatal(err)
+	}
+	defer cmd.Wait()
+	defer func() { syscall.Kill(-cmd.Process.Pid, syscall.SIGKILL) }()
+	var f Family
+	var table protocol.Proctable
+	for end := time.Now().Add(10 * time.Second); len(table) < 2; { // until the shells have called sleep
+		if time.Now().After(end) {
+			t.Fatalf("below %d: %v, ranks %v", f.pid, f.Descendants(), table)
+		}
+		f = FamilyOf(cmd.Process.Pid)
+		table, _ = RankFrom{}.RanksBelow(f)
+	}
+	all := f.Descendants()
+	if len(all) != 3 || f.ps[all[0]].parent != f.pid || f.ps[all[1]].parent != all[0] || f.ps[all[2]].parent != all[0] {
+		t.Fatalf("%v below %d: %v", all, f.pid, f.ps)
+	}
+	if table[0].PID+table[1].PID != all[1]+all[2] {
+		t.Errorf("%v; the descendants are %v", table, all)
 	}
 }

@@ -19,7 +19,10 @@ import (
 // RanksBelow returns the ranks of a starter without MPIR among its descendants on this host:
 // processes with a rank in their environment whose parent does not have the same one. Host stays
 // empty. Without ranks the table is empty. It is an error if ranks of the job are on other hosts.
-func (f RankFrom) RanksBelow(pid int) (protocol.Proctable, error) { return f.scan().ranksBelow(pid) }
+func (f RankFrom) RanksBelow(starter Family) (protocol.Proctable, error) {
+	starter.identify(f)
+	return starter.ps.ranksBelow(starter.pid)
+}
 
 // RanksOfJob returns the ranks of a job on this host, by the name that its starter sets in their
 // environment (PMIX_NAMESPACE, PMI_JOBID, Slurm's JOB.STEP). The number of a Slurm job alone names

@@ -42,9 +42,7 @@ func (f Family) PRRTE() (PRRTE, bool) {
 	lines[f.pid] = commandLine(f.pid)
 	for _, p := range slices.Sorted(maps.Keys(lines)) {
 		if isPRRTE(programOf(p), lines[p]) {
-			for pid := range f.below {
-				f.ps[pid] = process{parent: f.ps[pid].parent, Identity: RankFrom{}.identityOf(pid)}
-			}
+			f.identify(RankFrom{})
 			return f.ps.readPRRTE(p, lines), true
 		}
 	}

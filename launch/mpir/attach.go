@@ -4,15 +4,12 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"maps"
 	"os"
 	"path/filepath"
-	"slices"
 	"strconv"
 	"syscall"
 	"time"
 
-	"sdm/launch"
 	"sdm/protocol"
 )
 
@@ -26,32 +23,48 @@ type Attach struct {
 }
 
 // Find looks for the starter of a running job: the process itself, or one of its descendants (the
-// process may be a script or a shell). isRank reports whether a process has the environment of a
-// rank. Ranks of Open MPI have mapped the library with the MPIR variables of the starter, but have
-// no table in it. The error is a *NoStarter if there is no starter.
-func Find(pid int, isRank func(pid int) bool) (*Attach, error) {
+// process may be a script or a shell), which are given nearest first. isRank reports whether a
+// process has the environment of a rank. Ranks of Open MPI have mapped the library with the MPIR
+// variables of the starter, but have no table in it. Of the ranks of a program one is looked at. The
+// error is a *NoStarter if there is no starter.
+func Find(pid int, descendants []int, isRank func(pid int) bool) (*Attach, error) {
 	if _, err := os.Stat(procFile(pid, "stat")); err != nil {
 		return nil, fmt.Errorf("there is no process %d (ps lists them; is it on another host?)", pid)
 	}
-	p, err := openStarter(pid, isRank)
+	var passed files
+	p, err := openStarter(pid, isRank, &passed)
 	if err == nil {
 		return &Attach{pid: pid, starter: p}, nil
 	}
 	if !errors.Is(err, errNoMPIR) && !errors.Is(err, os.ErrNotExist) {
 		return nil, err
 	}
-	for _, child := range descendants(pid) {
-		if p, err := openStarter(child, isRank); err == nil {
+	ranks := map[string]bool{} // programs of ranks that have been passed
+	for _, child := range descendants {
+		program := programOf(child)
+		if ranks[program] && isRank(child) {
+			continue // there may be hundreds of them
+		}
+		p, err := openStarter(child, isRank, &passed)
+		if err == nil {
 			return &Attach{pid: child, starter: p}, nil
 		}
+		if program != "" && isRank(child) {
+			ranks[program] = true
+		}
 	}
-	exe, _ := os.Readlink(procFile(pid, "exe"))
-	return nil, &NoStarter{PID: pid, Program: exe}
+	return nil, &NoStarter{PID: pid, Program: programOf(pid)}
+}
+
+// programOf returns the path of the program of a process; "" if it cannot be read.
+func programOf(pid int) string {
+	path, _ := os.Readlink(procFile(pid, "exe"))
+	return path
 }
 
 // openStarter opens a process that has MPIR and is not a rank; otherwise the error is errNoMPIR.
-func openStarter(pid int, isRank func(pid int) bool) (*process, error) {
-	p, err := openProcess(pid)
+func openStarter(pid int, isRank func(pid int) bool, passed *files) (*process, error) {
+	p, err := openProcess(pid, passed)
 	if err != nil {
 		return nil, err
 	}
@@ -222,19 +235,4 @@ func identify(p *process) string {
 		return id
 	}
 	return strconv.Itoa(p.pid)
-}
-
-// descendants returns the descendants of a process, nearest first.
-func descendants(pid int) []int {
-	below := map[int][]int{}
-	parents := launch.Parents()
-	for _, child := range slices.Sorted(maps.Keys(parents)) {
-		below[parents[child]] = append(below[parents[child]], child)
-	}
-	var all []int
-	for queue := []int{pid}; len(queue) > 0; queue = queue[1:] {
-		all = append(all, below[queue[0]]...)
-		queue = append(queue, below[queue[0]]...)
-	}
-	return all
 }

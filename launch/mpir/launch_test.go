@@ -11,6 +11,8 @@ import (
 	"syscall"
 	"testing"
 	"time"
+
+	"sdm/launch"
 )
 
 // limit is generous for busy machines.
@@ -355,7 +357,7 @@ func TestAttachToARunningStarter(t *testing.T) {
 func found(ctx context.Context, t *testing.T, pid int) *Attach {
 	t.Helper()
 	for {
-		a, err := Find(pid, noRank)
+		a, err := Find(pid, launch.FamilyOf(pid).Descendants(), noRank)
 		if err == nil {
 			return a
 		}
@@ -370,14 +372,14 @@ func TestAttachFindsNoStarter(t *testing.T) {
 	if err := cmd.Start(); err != nil {
 		t.Fatal(err)
 	}
-	_, err := Find(cmd.Process.Pid, noRank)
+	_, err := Find(cmd.Process.Pid, nil, noRank)
 	var none *NoStarter
 	if !errors.As(err, &none) {
 		t.Errorf("%v", err)
 	}
 	cmd.Process.Kill()
 	cmd.Wait()
-	if _, err := Find(cmd.Process.Pid, noRank); err == nil || !strings.Contains(err.Error(), "there is no process") {
+	if _, err := Find(cmd.Process.Pid, nil, noRank); err == nil || !strings.Contains(err.Error(), "there is no process") {
 		t.Errorf("%v", err)
 	}
 }
@@ -387,7 +389,7 @@ func noRank(int) bool { return false }
 
 // TestFindRank opens a process that has MPIR but no table and has the environment of a rank.
 func TestFindRank(t *testing.T) {
-	p, err := openStarter(os.Getpid(), func(int) bool { return true })
+	p, err := openStarter(os.Getpid(), func(int) bool { return true }, new(files))
 	if !errors.Is(err, errNoMPIR) || p != nil {
 		t.Errorf("got %v, %v", p, err)
 	}

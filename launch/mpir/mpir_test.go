@@ -121,7 +121,10 @@ func TestReadMaps(t *testing.T) {
 nonsense
 `
 	got := readMaps([]byte(maps), "/proc/1/root", "/usr/bin/app name")
-	want := []image{{"/proc/1/root/usr/bin/app name", 0x55e0}, {"/proc/1/root/lib/a.so", 0x7f00}}
+	want := []image{
+		{"/proc/1/root/usr/bin/app name", 0x55e0, fileID{"fe:00", "1", "/usr/bin/app name"}},
+		{"/proc/1/root/lib/a.so", 0x7f00, fileID{"fe:00", "2", "/lib/a.so"}},
+	}
 	if len(got) != 2 || got[0] != want[0] || got[1] != want[1] {
 		t.Errorf("%+v", got)
 	}

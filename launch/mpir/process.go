@@ -24,16 +24,29 @@ type process struct {
 
 type symbol struct{ addr, size uint64 }
 
+// files are those without an MPIR symbol. The ranks of a job and their starter have most libraries
+// in common, and each is read once.
+type files map[fileID]bool
+
+// fileID is what /proc/PID/maps tells of a file.
+type fileID struct{ device, inode, path string }
+
 // openProcess opens a process. The error is errNoMPIR if it has no table of ranks. Libraries that
-// it maps later are not seen.
-func openProcess(pid int) (*process, error) {
+// it maps later are not seen. Files in passed are not read, and those without MPIR symbols are
+// added to it.
+func openProcess(pid int, passed *files) (*process, error) {
 	p := &process{pid: pid, symbols: map[string]symbol{}}
-	files, err := mapped(pid)
+	images, err := mapped(pid)
 	if err != nil {
 		return nil, err
 	}
-	for _, f := range files {
-		p.addSymbols(f)
+	for _, i := range images {
+		if (*passed)[i.id] {
+			continue
+		}
+		if !p.addSymbols(i) {
+			passed.add(i.id)
+		}
 	}
 	if _, _, ok := p.Symbol(symTable); !ok {
 		return nil, errNoMPIR
@@ -46,6 +59,18 @@ func openProcess(pid int) (*process, error) {
 		return nil, unreadable(pid, err)
 	}
 	return p, nil
+}
+
+// maxFiles bounds the number of files that are remembered.
+const maxFiles = 1 << 14
+
+func (f *files) add(id fileID) {
+	if *f == nil {
+		*f = files{}
+	}
+	if len(*f) < maxFiles {
+		(*f)[id] = true
+	}
 }
 
 // unreadable adds to an error why the memory of a process cannot be opened.
@@ -87,6 +112,7 @@ func (p *process) Write(addr uint64, b []byte) error {
 type image struct {
 	path string // as this process sees it
 	base uint64
+	id   fileID
 }
 
 // mapped returns the program and the libraries of a process, the program first: if the program has
@@ -118,7 +144,7 @@ func readMaps(maps []byte, root, exe string) []image {
 			continue
 		}
 		seen[path] = true
-		i := image{path: filepath.Join(root, path), base: base}
+		i := image{filepath.Join(root, path), base, fileID{fields[3], fields[4], path}}
 		if path == exe {
 			first = append(first, i)
 		} else {
@@ -128,17 +154,17 @@ func readMaps(maps []byte, root, exe string) []image {
 	return append(first, others...)
 }
 
-// addSymbols adds the MPIR symbols that a file defines, unless they are known already. A file that
-// cannot be read adds none.
-func (p *process) addSymbols(i image) {
+// addSymbols adds the MPIR symbols that a file defines, unless they are known already. It reports
+// false if the file has none. A file that cannot be read adds none.
+func (p *process) addSymbols(i image) (some bool) {
 	b, err := mapFile(i.path)
 	if err != nil {
-		return
+		return false
 	}
 	defer func() { _ = syscall.Munmap(b) }()
 	defer debug.SetPanicOnFault(debug.SetPanicOnFault(true))
 	defer func() { _ = recover() }() // the file is damaged, or has become shorter
-	p.addFrom(b, i.base)
+	return p.addFrom(b, i.base)
 }
 
 var errNotRegular = errors.New("not a regular file")
@@ -157,14 +183,12 @@ func mapFile(path string) ([]byte, error) {
 	return syscall.Mmap(int(f.Fd()), 0, int(info.Size()), syscall.PROT_READ, syscall.MAP_PRIVATE)
 }
 
-// addFrom adds the MPIR symbols of a file that the process has mapped at base.
-func (p *process) addFrom(file []byte, base uint64) {
+// addFrom adds the MPIR symbols of a file that the process has mapped at base, and reports whether
+// there are any.
+func (p *process) addFrom(file []byte, base uint64) (some bool) {
 	f, err := elf.NewFile(bytes.NewReader(file))
-	if err != nil {
-		return
-	}
-	if f.Class != elf.ELFCLASS64 || f.ByteOrder != binary.LittleEndian {
-		return
+	if err != nil || f.Class != elf.ELFCLASS64 || f.ByteOrder != binary.LittleEndian {
+		return false
 	}
 	bias := base
 	for _, prog := range f.Progs {
@@ -186,12 +210,14 @@ func (p *process) addFrom(file []byte, base uint64) {
 		}
 		for _, s := range all {
 			if s.Section != elf.SHN_UNDEF && (strings.HasPrefix(s.Name, "MPIR_") || s.Name == symSlurmJobID) {
+				some = true
 				if _, known := p.symbols[s.Name]; !known {
 					p.symbols[s.Name] = symbol{s.Value + bias, s.Size}
 				}
 			}
 		}
 	}
+	return some
 }
 
 // maxNames bounds a string table, in bytes; that of a huge program has 100 MB.

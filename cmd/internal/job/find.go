@@ -107,14 +107,14 @@ func (f finder) findByPID(ctx context.Context, pid int) (servers.Placement, laun
 	if h, found := family.Hydra(); found {
 		hydra = &h
 	}
-	starter, err := mpir.Find(pid, f.isOnlyRank)
+	starter, err := mpir.Find(pid, family.Descendants(), f.isOnlyRank)
 	var none *mpir.NoStarter
 	switch {
 	case errors.As(err, &none) && hydra != nil && hydra.Elsewhere():
 		p, err := f.findHydra(ctx, *hydra, strconv.Itoa(pid), nil)
 		return p, nil, err
 	case errors.As(err, &none):
-		p, err := f.withoutMPIR(ctx, pid, none)
+		p, err := f.withoutMPIR(ctx, pid, family, none)
 		return p, nil, err
 	case err != nil:
 		return servers.Placement{}, nil, err
@@ -163,8 +163,8 @@ func (f finder) useToolOf(ctx context.Context, starter int, id string) (bySrun b
 
 // withoutMPIR looks for ranks below a starter that does not offer MPIR, and on other hosts if the
 // ranks are those of torchrun. Any other process is a job of one rank.
-func (f finder) withoutMPIR(ctx context.Context, pid int, none *mpir.NoStarter) (servers.Placement, error) {
-	found, err := f.ranks().RanksBelow(pid)
+func (f finder) withoutMPIR(ctx context.Context, pid int, family launch.Family, none *mpir.NoStarter) (servers.Placement, error) {
+	found, err := f.ranks().RanksBelow(family)
 	if f.Hosts != "" || err != nil {
 		if name := launch.TorchrunJob(pid); name != "" {
 			return f.findTorchrun(ctx, name)

@@ -64,7 +64,8 @@ func (s *Started) find() (target string, pids []int) {
 		return "", nil
 	}
 	whole := strconv.Itoa(s.PID)
-	table, err := from.RanksBelow(s.PID)
+	family := launch.FamilyOf(s.PID)
+	table, err := from.RanksBelow(family)
 	switch {
 	case err != nil: // some are on other hosts, or will be: these exist, so the starter has decided about all
 		return whole, nil
@@ -75,7 +76,7 @@ func (s *Started) find() (target string, pids []int) {
 		return whole, nil
 	}
 	f := finder{Builder: &servers.Builder{Spec: s.Spec.Servers}, job: &s.Spec}
-	starter, err := mpir.Find(s.PID, f.isOnlyRank)
+	starter, err := mpir.Find(s.PID, family.Descendants(), f.isOnlyRank)
 	if err == nil {
 		defer starter.End(context.Background())
 		if starter.HasTable() {
