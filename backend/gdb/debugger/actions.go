@@ -3,11 +3,11 @@
 package debugger
 
 import (
-	"regexp"
 	"strconv"
 	"strings"
 
 	"sdm/backend/gdb/gdbtext"
+	"sdm/backend/gdb/pattern"
 	"sdm/backend/gdb/request"
 	"sdm/backend/gdb/values"
 	"sdm/backend/mi"
@@ -188,7 +188,7 @@ func (ac *actions) runActions(p *point, t *values.Thread, then func(actionOutput
 
 // printLine matches a print: format and expression. It is evaluated by GDB/MI, because
 // the "$1 =" of gdb's command line differs between ranks.
-var printLine = regexp.MustCompile(`^(?:print|p|inspect)(?:/(\S+))?(\s.*|[(*&].*)$`)
+var printLine = pattern.New(`^(?:print|p|inspect)(?:/(\S+))?(\s.*|[(*&].*)$`)
 
 func printedBy(line string) (format, expr string, ok bool) {
 	found := printLine.FindStringSubmatch(line)

@@ -3,9 +3,10 @@
 package debugger
 
 import (
-	"regexp"
 	"slices"
 	"strings"
+
+	"sdm/backend/gdb/pattern"
 )
 
 // conditionErrors joins the two lines of such an error: the first says what it is about, the
@@ -26,8 +27,8 @@ type conditionError struct{ place, why string }
 const maxConditionErrors = 1000
 
 var (
-	untested = regexp.MustCompile(`^Error (?:in testing|evaluating expression)\b.*:\s*$`)
-	invalid  = regexp.MustCompile(`^warning: failed to validate condition at location ([0-9.]+), disabling:\s*$`)
+	untested = pattern.New(`^Error (?:in testing|evaluating expression)\b.*:\s*$`)
+	invalid  = pattern.New(`^warning: failed to validate condition at location ([0-9.]+), disabling:\s*$`)
 )
 
 // receive processes a piece of gdb's log; taken reports that it is about a condition.

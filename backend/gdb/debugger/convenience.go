@@ -3,8 +3,9 @@
 package debugger
 
 import (
-	"regexp"
 	"strings"
+
+	"sdm/backend/gdb/pattern"
 )
 
 // keptVariable is a convenience variable that can be given to another gdb.
@@ -12,10 +13,10 @@ type keptVariable struct{ name, value string }
 
 // shownVariable matches a line of "show convenience": "$i_of_rank_3 = 5". A value of
 // several lines is not a number.
-var shownVariable = regexp.MustCompile(`^\$([A-Za-z]\w*) = (.*)$`)
+var shownVariable = pattern.New(`^\$([A-Za-z]\w*) = (.*)$`)
 
 // plainNumber matches a value that gdb reads as it prints it.
-var plainNumber = regexp.MustCompile(`^-?[0-9]+(?:\.[0-9]+)?(?:e[+-]?[0-9]+)?$`)
+var plainNumber = pattern.New(`^-?[0-9]+(?:\.[0-9]+)?(?:e[+-]?[0-9]+)?$`)
 
 // variablesIn returns those of a rank, whose names end in suffix, from the output of
 // "show convenience": numbers with their values, and the names of the others.

@@ -5,10 +5,10 @@ package debugger
 import (
 	"fmt"
 	"path"
-	"regexp"
 	"slices"
 	"strings"
 
+	"sdm/backend/gdb/pattern"
 	"sdm/backend/gdb/request"
 	"sdm/backend/gdb/values"
 	"sdm/backend/mi"
@@ -110,7 +110,7 @@ func (att *attachment) firstThread() int {
 	return 1
 }
 
-var terminated = regexp.MustCompile(`(?m)^Program terminated with signal (\w+)(?:, (.*?))?\.$`)
+var terminated = pattern.New(`(?m)^Program terminated with signal (\w+)(?:, (.*?))?\.$`)
 
 // terminatedBy finds the signal in gdb's output for a core file.
 func terminatedBy(text string) (name, meaning string) {
@@ -122,7 +122,7 @@ func terminatedBy(text string) (name, meaning string) {
 
 // sections matches sections of registers in a core file, one for each thread:
 // "`.reg-xstate/12942'".
-var sections = regexp.MustCompile(`(\.reg[a-z0-9-]*/)\d+`)
+var sections = pattern.New(`(\.reg[a-z0-9-]*/)\d+`)
 
 // withoutProcess removes the thread numbers, so that all ranks give the same text.
 func withoutProcess(line string) string { return sections.ReplaceAllString(line, "${1}PID") }
@@ -171,7 +171,7 @@ func warnings(text string) []string {
 
 // lostMapping matches the warning about a mapped file that does not exist any more.
 // Files of shared memory have different names in each rank.
-var lostMapping = regexp.MustCompile(`(?m)^warning: Can't open file (.*) during file-backed mapping note processing\n*`)
+var lostMapping = pattern.New(`(?m)^warning: Can't open file (.*) during file-backed mapping note processing\n*`)
 
 // unmapped removes such warnings, and returns the directories of the files.
 func unmapped(text string) (rest string, directories []string) {

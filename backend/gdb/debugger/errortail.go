@@ -3,9 +3,10 @@
 package debugger
 
 import (
-	"regexp"
 	"slices"
 	"strings"
+
+	"sdm/backend/gdb/pattern"
 )
 
 // ErrorTail keeps the lines that explain the end of a gdb: of its log, which has gdb's internal
@@ -26,9 +27,9 @@ var (
 	// internalError matches a line that reports an internal error of gdb
 	// (internal_vproblem, utils.c): "breakpoint.c:7511: internal-error: FUNCTION:
 	// Assertion `…' failed."
-	internalError = regexp.MustCompile(`(?m)^.*: internal-error: .*$`)
+	internalError = pattern.New(`(?m)^.*: internal-error: .*$`)
 	// crashLine matches lines that go with it: addresses, and how to report the bug.
-	crashLine = regexp.MustCompile(`^(?:0x[0-9a-f]+ |-----|Backtrace unavailable|A fatal error internal to GDB|A problem internal to GDB|` +
+	crashLine = pattern.New(`^(?:0x[0-9a-f]+ |-----|Backtrace unavailable|A fatal error internal to GDB|A problem internal to GDB|` +
 		`debugging is not possible|further debugging may prove|This is a bug|  ?For instructions|<https?://|$)`)
 )
 

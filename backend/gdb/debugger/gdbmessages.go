@@ -4,11 +4,11 @@
 package debugger
 
 import (
-	"regexp"
 	"slices"
 	"strconv"
 	"strings"
 
+	"sdm/backend/gdb/pattern"
 	"sdm/backend/mi"
 )
 
@@ -72,7 +72,7 @@ func (d *Debugger) receiveLog(text string, received bool) {
 }
 
 // resumeNotice matches gdb's console output about a resume that does not go as requested.
-var resumeNotice = regexp.MustCompile(`^\n?(?:Watchpoint [0-9]+ deleted\.|Single stepping until exit from function )`)
+var resumeNotice = pattern.New(`^\n?(?:Watchpoint [0-9]+ deleted\.|Single stepping until exit from function )`)
 
 // receiveConsole processes console output that belongs to no call.
 func (d *Debugger) receiveConsole(text string) {
@@ -88,7 +88,7 @@ func (r *gdbMessages) dropsWatchpoint() bool {
 }
 
 // begunBy matches the first lines of messages for the user, whatever gdb was doing.
-var begunBy = regexp.MustCompile(`^(?:[Ww]arning:|Error in re-setting |Error in testing |Error evaluating expression |Watchpoint [0-9]+ deleted|Single stepping until )`)
+var begunBy = pattern.New(`^(?:[Ww]arning:|Error in re-setting |Error in testing |Error evaluating expression |Watchpoint [0-9]+ deleted|Single stepping until )`)
 
 // keepForUser keeps those messages, each up to an empty line, of what gdb has printed
 // during an internal command.
@@ -109,7 +109,7 @@ func (r *gdbMessages) keepForUser() {
 }
 
 // numberedIn matches a breakpoint, or a location of one, in a message.
-var numberedIn = regexp.MustCompile(`\b((?:[Bb]reak|[Ww]atch|[Cc]atch)point) ([0-9]+)(\.[0-9]+)?\b`)
+var numberedIn = pattern.New(`\b((?:[Bb]reak|[Ww]atch|[Cc]atch)point) ([0-9]+)(\.[0-9]+)?\b`)
 
 // translated replaces gdb's numbers of breakpoints by sdm's, for the ranks that have them.
 // Numbers of locations are removed if gdb is shared, because they count the locations of all
@@ -133,7 +133,7 @@ func (d *Debugger) translated(line string) string {
 // them, which is reported anyway; of gdb 10 about libraries whose symbols it was not to
 // read; and about source files that are missing or newer than the program, which LineOf
 // reports once.
-var ignoredMessage = regexp.MustCompile(`^warning: (?:Couldn't reap LWP|unable to open /proc file|.*: Shared library architecture unknown is not compatible)|` +
+var ignoredMessage = pattern.New(`^warning: (?:Couldn't reap LWP|unable to open /proc file|.*: Shared library architecture unknown is not compatible)|` +
 	`^(?:warning: )?[0-9]+\t.*: No such file or directory\.?$|^warning: Source file is more recent than executable\.$`)
 
 // reportMessages reports gdb's messages to the user of a rank.

@@ -4,11 +4,11 @@ package debugger
 
 import (
 	"fmt"
-	"regexp"
 	"slices"
 	"strconv"
 
 	"sdm/backend"
+	"sdm/backend/gdb/pattern"
 	"sdm/backend/gdb/request"
 	"sdm/backend/gdb/values"
 	"sdm/backend/mi"
@@ -381,4 +381,4 @@ func lwpsIn(groups mi.Tuple) map[int]string {
 
 // lwpNumber matches the end of gdb's name of a thread: "Thread 0x7ffff7d8a740 (LWP
 // 4711)", "process 4711".
-var lwpNumber = regexp.MustCompile(`(?:LWP|process) ([0-9]+)\)?$`)
+var lwpNumber = pattern.New(`(?:LWP|process) ([0-9]+)\)?$`)

@@ -4,11 +4,11 @@ package debugger
 
 import (
 	"fmt"
-	"regexp"
 	"slices"
 	"strings"
 
 	"sdm/backend"
+	"sdm/backend/gdb/pattern"
 	"sdm/backend/gdb/request"
 	"sdm/backend/mi"
 	"sdm/protocol"
@@ -108,7 +108,7 @@ func (bc *breakCommands) withoutOnly(text string) string {
 }
 
 // afterOnly matches what is between $_inferior == N and the user's condition.
-var afterOnly = regexp.MustCompile(`^ (?:\?|&&|\.and\.|and then|and|AND) \(`)
+var afterOnly = pattern.New(`^ (?:\?|&&|\.and\.|and then|and|AND) \(`)
 
 // errorText returns gdb's error as if gdb had this rank alone: without what only has added,
 // where gdb quotes the rest of a condition that it cannot parse.

@@ -3,12 +3,12 @@
 package debugger
 
 import (
-	"regexp"
 	"slices"
 	"strings"
 
 	"sdm/backend"
 	"sdm/backend/gdb/gdbtext"
+	"sdm/backend/gdb/pattern"
 	"sdm/backend/gdb/request"
 	"sdm/backend/gdb/values"
 	"sdm/protocol"
@@ -116,16 +116,16 @@ func (se *settings) passLine(q *request.Request) {
 
 // aboutPlace matches lines about the place that gdb has shown last, perhaps for another
 // rank: "info line", "info source".
-var aboutPlace = regexp.MustCompile(`^i(?:nfo?|n)?\s+(?:line|so(?:u|ur|urc|urce)?)\s*$`)
+var aboutPlace = pattern.New(`^i(?:nfo?|n)?\s+(?:line|so(?:u|ur|urc|urce)?)\s*$`)
 
 // printsText matches lines that print a value, which may be long.
-var printsText = regexp.MustCompile(`^(?:output|printf)\b`)
+var printsText = pattern.New(`^(?:output|printf)\b`)
 
-var setsLanguage = regexp.MustCompile(`^set\s+lang`)
+var setsLanguage = pattern.New(`^set\s+lang`)
 
-var setsElements = regexp.MustCompile(`^set\s+p(?:r|ri|rin|rint)?\s+el`)
+var setsElements = pattern.New(`^set\s+p(?:r|ri|rin|rint)?\s+el`)
 
-var setsObject = regexp.MustCompile(`^set\s+p(?:r|ri|rin|rint)?\s+ob\w*\s*(\w*)$`)
+var setsObject = pattern.New(`^set\s+p(?:r|ri|rin|rint)?\s+ob\w*\s*(\w*)$`)
 
 // lastSetting is gdb's output for the last setting. gdb prints it once, for the first
 // of the ranks that share it ("Warning: the current language does not match this
@@ -200,7 +200,7 @@ func (se *settings) endedEarly(q *request.Request, a request.Answer) {
 	se.Fail(q, &protocol.Fault{Kind: protocol.FaultGDB, Message: text})
 }
 
-var historyNumbers = regexp.MustCompile(`(?m)^\$[0-9]+ = `)
+var historyNumbers = pattern.New(`(?m)^\$[0-9]+ = `)
 
 // withoutNumbers removes the numbers of values from gdb's output: they differ between
 // ranks.

@@ -3,22 +3,22 @@
 package debugger
 
 import (
-	"regexp"
 	"strconv"
 	"strings"
 
+	"sdm/backend/gdb/pattern"
 	"sdm/backend/gdb/request"
 	"sdm/protocol"
 )
 
 // refusedSettings are settings that are refused, with the reason and an alternative.
 var refusedSettings = []struct {
-	setting   *regexp.Regexp
+	setting   *pattern.Pattern
 	why, hint string
 }{
-	{regexp.MustCompile(`^detach-on-fork off`), "a rank is one process: a second one would stand still unseen", "set follow-fork-mode child goes with the child"},
-	{regexp.MustCompile(`^follow-exec-mode new`), "a rank is one process, also when it starts another program in its place", "set follow-exec-mode same"},
-	{regexp.MustCompile(`^p(?:r|ri|rin|rint)? frame-info [^a]`), "where ranks stand is told in one form, in which equal places are one line", "set print frame-arguments, entry-values and the like are obeyed"},
+	{pattern.New(`^detach-on-fork off`), "a rank is one process: a second one would stand still unseen", "set follow-fork-mode child goes with the child"},
+	{pattern.New(`^follow-exec-mode new`), "a rank is one process, also when it starts another program in its place", "set follow-exec-mode same"},
+	{pattern.New(`^p(?:r|ri|rin|rint)? frame-info [^a]`), "where ranks stand is told in one form, in which equal places are one line", "set print frame-arguments, entry-values and the like are obeyed"},
 }
 
 // refuses answers a line that is refused, or that a shared gdb cannot execute; false: it is neither.

@@ -3,9 +3,9 @@
 package debugger
 
 import (
-	"regexp"
 	"strings"
 
+	"sdm/backend/gdb/pattern"
 	"sdm/backend/gdb/request"
 	"sdm/backend/gdb/values"
 	"sdm/protocol"
@@ -55,7 +55,7 @@ func (m *Machine) Refused(q *request.Request, a request.Answer) {
 
 // unknownNumber matches gdb's error for a breakpoint that does not exist, by its own
 // number.
-var unknownNumber = regexp.MustCompile(`^No breakpoint number ([0-9]+)\.$`)
+var unknownNumber = pattern.New(`^No breakpoint number ([0-9]+)\.$`)
 
 // Say answers a request with a group, unless it was answered before. It passes the group to
 // q.Into, or adds it to the messages of the machine.

@@ -3,10 +3,10 @@
 package debugger
 
 import (
-	"regexp"
 	"slices"
 	"strings"
 
+	"sdm/backend/gdb/pattern"
 	"sdm/backend/gdb/request"
 	"sdm/backend/mi"
 	"sdm/protocol"
@@ -130,7 +130,7 @@ func (rs *recovery) unreportedStop(info mi.Tuple) (mi.Tuple, bool) {
 
 // notInserted matches gdb's error for a breakpoint that it cannot insert; the next line
 // is the cause.
-var notInserted = regexp.MustCompile(`^Cannot insert (?:hardware )?(?:breakpoint|watchpoint|catchpoint) ([0-9]+)`)
+var notInserted = pattern.New(`^Cannot insert (?:hardware )?(?:breakpoint|watchpoint|catchpoint) ([0-9]+)`)
 
 // ownErrors returns gdb's log as if it had this rank alone: with breakpoints of this
 // rank only, by sdm's numbers, and each line once.

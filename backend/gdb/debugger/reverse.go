@@ -3,10 +3,10 @@
 package debugger
 
 import (
-	"regexp"
 	"strconv"
 	"strings"
 
+	"sdm/backend/gdb/pattern"
 	"sdm/backend/gdb/request"
 	"sdm/backend/mi"
 	"sdm/protocol"
@@ -42,13 +42,13 @@ func (rn *runs) beginRecord() {
 
 // limits are gdb's messages for what it cannot record, with those of sdm.
 var limits = []struct {
-	gdb  *regexp.Regexp
+	gdb  *pattern.Pattern
 	text string
 }{
-	{regexp.MustCompile(`^Process record does not support instruction (0x[0-9a-f]+)`), "the instruction $1"},
-	{regexp.MustCompile(`^Process record and replay target doesn't support syscall number 435\b`), "the start of a thread"},
-	{regexp.MustCompile(`^Process record and replay target doesn't support syscall number (-?\d+)`), "the system call $1"},
-	{regexp.MustCompile(`^Process record: inferior program stopped`), "the end of the program"},
+	{pattern.New(`^Process record does not support instruction (0x[0-9a-f]+)`), "the instruction $1"},
+	{pattern.New(`^Process record and replay target doesn't support syscall number 435\b`), "the start of a thread"},
+	{pattern.New(`^Process record and replay target doesn't support syscall number (-?\d+)`), "the system call $1"},
+	{pattern.New(`^Process record: inferior program stopped`), "the end of the program"},
 }
 
 // receiveRecording processes what gdb prints while the rank runs.

@@ -4,12 +4,12 @@ package debugger
 
 import (
 	"fmt"
-	"regexp"
 	"slices"
 	"strconv"
 	"strings"
 
 	"sdm/backend/gdb/gdbtext"
+	"sdm/backend/gdb/pattern"
 	"sdm/backend/gdb/request"
 	"sdm/backend/gdb/values"
 	"sdm/protocol"
@@ -26,7 +26,7 @@ var sharedLines = []string{
 }
 
 // frameFunction matches "frame function", at which a shared gdb 13.1 resumes the ranks.
-var frameFunction = regexp.MustCompile(`^f(rame|ram|ra|r)?\s+fun`)
+var frameFunction = pattern.New(`^f(rame|ram|ra|r)?\s+fun`)
 
 // disturbs reports whether a line would change the other ranks of a shared gdb. Then the rank
 // gets a gdb of its own, which executes the request.

@@ -3,15 +3,16 @@
 package debugger
 
 import (
-	"regexp"
 	"slices"
 	"strconv"
 	"strings"
+
+	"sdm/backend/gdb/pattern"
 )
 
 var (
-	infoProgram = regexp.MustCompile(`^i(?:nfo?|n)?\s+prog?r?a?m?\s*$`)
-	stoppedAt   = regexp.MustCompile(`^It (?:also )?stopped at breakpoint ([0-9]+)\.$`)
+	infoProgram = pattern.New(`^i(?:nfo?|n)?\s+prog?r?a?m?\s*$`)
+	stoppedAt   = pattern.New(`^It (?:also )?stopped at breakpoint ([0-9]+)\.$`)
 )
 
 // sinceDeleted is printed for a deleted breakpoint. It has no number, so its rank is

@@ -3,7 +3,6 @@
 package debugger
 
 import (
-	"regexp"
 	"slices"
 	"strconv"
 	"strings"
@@ -11,6 +10,7 @@ import (
 
 	"sdm/backend/gdb/gdbtext"
 	"sdm/backend/gdb/inferior"
+	"sdm/backend/gdb/pattern"
 	"sdm/backend/gdb/request"
 	"sdm/backend/gdb/values"
 	"sdm/backend/mi"
@@ -152,7 +152,7 @@ func (sy *symbols) Incomplete(a request.Answer) bool {
 	return sy.missSymbols() && (a.Failed() || strings.Contains(value, "{") || sy.PointsIntoLibraries(value))
 }
 
-var hexadecimal = regexp.MustCompile(`0x[0-9a-f]+`)
+var hexadecimal = pattern.New(`0x[0-9a-f]+`)
 
 // PointsIntoLibraries reports whether values may contain an address in a library, for
 // which gdb would show a symbol.

@@ -3,12 +3,12 @@
 package debugger
 
 import (
-	"regexp"
 	"slices"
 	"strconv"
 	"strings"
 
 	"sdm/backend"
+	"sdm/backend/gdb/pattern"
 	"sdm/backend/gdb/request"
 	"sdm/backend/gdb/values"
 	"sdm/backend/mi"
@@ -63,7 +63,7 @@ func watchedExpr(expr string) string {
 }
 
 // notInMemory matches gdb's errors for the address of a value that has none.
-var notInMemory = regexp.MustCompile(`which is in register|not located in memory|not an lvalue|isn't an lvalue`)
+var notInMemory = pattern.New(`which is in register|not located in memory|not an lvalue|isn't an lvalue`)
 
 // mostWatched is how many bytes a processor can watch at most (4 registers of 8 bytes).
 const mostWatched = 32

@@ -4,10 +4,10 @@ package gdbtext
 
 import (
 	"fmt"
-	"regexp"
 	"strconv"
 	"strings"
 
+	"sdm/backend/gdb/pattern"
 	"sdm/protocol"
 )
 
@@ -32,18 +32,18 @@ const MostElement = 1 << 30
 
 var (
 	// C: "double [10][20]", "char (&)[3]", "} [50]"; not "int (*)[5]", which is a pointer.
-	typeC    = regexp.MustCompile(`^(?:.*[^)\]]|.*\(&&?\)|.*[^)\]] ?&) ?((?:\[[0-9]+\])+)$`)
-	typeText = regexp.MustCompile(`^(?:const |volatile |unsigned |signed )*(?:char|wchar_t|char8_t|char16_t|char32_t) `)
+	typeC    = pattern.New(`^(?:.*[^)\]]|.*\(&&?\)|.*[^)\]] ?&) ?((?:\[[0-9]+\])+)$`)
+	typeText = pattern.New(`^(?:const |volatile |unsigned |signed )*(?:char|wchar_t|char8_t|char16_t|char32_t) `)
 	// Fortran: "real(kind=8), allocatable (10,-1:20)".
-	typeFortran = regexp.MustCompile(`^.* \((-?[0-9]+(?::-?[0-9]+)?(?:,-?[0-9]+(?::-?[0-9]+)?)*)\)$`)
-	typeVector  = regexp.MustCompile(`^(?:const |class |struct )*std::(vector|valarray)<`)
-	typeString  = regexp.MustCompile(`^(?:const |class |struct )*std::(?:__cxx11::)?(?:(?:w|u8|u16|u32)?string|basic_string<.*>)(?: const)?(?: &)?$`)
+	typeFortran = pattern.New(`^.* \((-?[0-9]+(?::-?[0-9]+)?(?:,-?[0-9]+(?::-?[0-9]+)?)*)\)$`)
+	typeVector  = pattern.New(`^(?:const |class |struct )*std::(vector|valarray)<`)
+	typeString  = pattern.New(`^(?:const |class |struct )*std::(?:__cxx11::)?(?:(?:w|u8|u16|u32)?string|basic_string<.*>)(?: const)?(?: &)?$`)
 	// A pointer to characters, and a character variable of Fortran.
-	typeTextPointer = regexp.MustCompile(`^(?:const |volatile |unsigned |signed )*(?:char|wchar_t|char8_t|char16_t|char32_t) \*(?: ?const)?$`)
-	typeTextFortran = regexp.MustCompile(`^character(?:\(kind=[0-9]+\))?\*([0-9]+)$`)
+	typeTextPointer = pattern.New(`^(?:const |volatile |unsigned |signed )*(?:char|wchar_t|char8_t|char16_t|char32_t) \*(?: ?const)?$`)
+	typeTextFortran = pattern.New(`^character(?:\(kind=[0-9]+\))?\*([0-9]+)$`)
 	// A vector of numbers, which have no parts.
-	typeFlat  = regexp.MustCompile(`^[^<]*<(?:unsigned |signed |long )*(?:char|short|int|long|float|double|bool|__int128|std::complex<[a-z ]+>)(?: (?:unsigned )?int)? ?[,>]`)
-	typeArray = regexp.MustCompile(`^(?:const |class |struct )*std::array<.*, ([0-9]+)(?:ul)?>$`)
+	typeFlat  = pattern.New(`^[^<]*<(?:unsigned |signed |long )*(?:char|short|int|long|float|double|bool|__int128|std::complex<[a-z ]+>)(?: (?:unsigned )?int)? ?[,>]`)
+	typeArray = pattern.New(`^(?:const |class |struct )*std::array<.*, ([0-9]+)(?:ul)?>$`)
 )
 
 // ParseArray reads the output of ptype for an expression, and reports whether that is an array, a
@@ -113,7 +113,7 @@ func fortranBounds(text string) protocol.Dim {
 	return protocol.Dim{Low: first, Count: last - first + 1}
 }
 
-var hexNumber = regexp.MustCompile(`0x[0-9a-f]+`)
+var hexNumber = pattern.New(`0x[0-9a-f]+`)
 
 // AddressIn returns the first address in a value, such as that of a pointer; 0: there is none.
 func AddressIn(value string) uint64 {

@@ -3,10 +3,10 @@
 package gdbtext
 
 import (
-	"regexp"
 	"strconv"
 	"strings"
 
+	"sdm/backend/gdb/pattern"
 	"sdm/protocol"
 )
 
@@ -16,7 +16,7 @@ import (
 //	std::deque with 900 elements = {1, 2...}
 //	std::vector<bool> of length 900, capacity 960 = {true, false...}
 //	std::__cxx11::list = {[0] = 1, [1] = 2...}
-var containerHead = regexp.MustCompile(`^std::(?:(?:\w+::)*\w+ with ([0-9]+) elements?|vector<bool(?:, [^{}]*)?> of length ([0-9]+), capacity [0-9]+|(?:\w+::)*list) = \{`)
+var containerHead = pattern.New(`^std::(?:(?:\w+::)*\w+ with ([0-9]+) elements?|vector<bool(?:, [^{}]*)?> of length ([0-9]+), capacity [0-9]+|(?:\w+::)*list) = \{`)
 
 // UnknownCount is the number of elements of a container whose pretty-printer does not print it.
 const UnknownCount = -1

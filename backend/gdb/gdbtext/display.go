@@ -3,14 +3,14 @@
 package gdbtext
 
 import (
-	"regexp"
 	"strings"
 
+	"sdm/backend/gdb/pattern"
 	"sdm/protocol"
 )
 
 // NotParsed matches the errors of gdb for an expression that it cannot parse in the current scope.
-var NotParsed = regexp.MustCompile(`^(?:No symbol |No type |No (?:struct|union|enum) type |A syntax error in expression|Invalid |Unmatched |Unterminated |Empty )`)
+var NotParsed = pattern.New(`^(?:No symbol |No type |No (?:struct|union|enum) type |A syntax error in expression|Invalid |Unmatched |Unterminated |Empty )`)
 
 // DisplayedError returns what gdb shows for a display without a value. shown is false if gdb shows nothing
 // because it cannot parse the expression. parsed says that gdb has made a display of its own from the

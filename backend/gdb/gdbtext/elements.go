@@ -3,11 +3,11 @@
 package gdbtext
 
 import (
-	"regexp"
 	"strconv"
 	"strings"
 	"unicode/utf8"
 
+	"sdm/backend/gdb/pattern"
 	"sdm/protocol"
 )
 
@@ -74,7 +74,7 @@ func TruncateText(value string, most int) string {
 	return value[:most] + "..."
 }
 
-var incompleteEnd = regexp.MustCompile(`(?:, )?<incomplete sequence ((?:\\[0-7]{3})+)>$`)
+var incompleteEnd = pattern.New(`(?:, )?<incomplete sequence ((?:\\[0-7]{3})+)>$`)
 
 // WholeCharacters removes the bytes at the end of a text that are the beginning of a character, unless
 // nothing else is there. cut is the number of bytes removed.
@@ -143,7 +143,7 @@ func isComplex(element string) bool {
 }
 
 // textHead matches the beginning of a string, or of a pointer to one.
-var textHead = regexp.MustCompile(`^(?:0x[0-9a-f]+ (?:<[^<>"']*> )?)?(?:L|u8?|U)?["']`)
+var textHead = pattern.New(`^(?:0x[0-9a-f]+ (?:<[^<>"']*> )?)?(?:L|u8?|U)?["']`)
 
 // IsText reports whether a value is a string, or a pointer to one.
 func IsText(value string) bool { return textHead.MatchString(value) }

@@ -4,9 +4,10 @@ package gdbtext
 
 import (
 	"fmt"
-	"regexp"
 	"strconv"
 	"strings"
+
+	"sdm/backend/gdb/pattern"
 )
 
 // Assembly is the body of the answer to disassemble: the lines as gdb prints them, with offsets in the
@@ -27,14 +28,14 @@ const MostInstructions = 20_000
 
 // instruction matches a line of disassemble: "=> 0x5555 <+12>:\tmov ...". With /r the bytes precede the
 // instruction, separated by blanks.
-var instruction = regexp.MustCompile(`^(=> |   )(0x[0-9a-f]+)(?: <([^>]*)>)?:\t(.*)$`)
+var instruction = pattern.New(`^(=> |   )(0x[0-9a-f]+)(?: <([^>]*)>)?:\t(.*)$`)
 
 // ParseAssembly reads the output of disassemble. current is where the selected frame is ("+12"), addr the
 // address of the first instruction.
 func ParseAssembly(text string) (body Assembly, current, addr string) {
 	body.Lines = []AssemblyLine{}
 	start, known := functionStart(text)
-	offsets := func(where *regexp.Regexp, line string) string {
+	offsets := func(where *pattern.Pattern, line string) string {
 		if !known {
 			return line
 		}
@@ -87,8 +88,8 @@ func functionStart(text string) (uint64, bool) {
 
 // Addresses without a symbol: the range of a part of a function, and data that an instruction refers to.
 var (
-	addressRange = regexp.MustCompile(`^Address range 0x[0-9a-f]+ to 0x[0-9a-f]+:$`)
-	referred     = regexp.MustCompile(`# 0x[0-9a-f]+$|^adrp\t\w+, 0x[0-9a-f]+$`)
+	addressRange = pattern.New(`^Address range 0x[0-9a-f]+ to 0x[0-9a-f]+:$`)
+	referred     = pattern.New(`# 0x[0-9a-f]+$|^adrp\t\w+, 0x[0-9a-f]+$`)
 )
 
 // asOffset returns an address as an offset from the start of the function: "<+16>".
@@ -102,9 +103,9 @@ func asOffset(hex string, start uint64) string {
 
 // pointed matches an address with a symbol, anyAddress any address, rangeOf "from 0x1 to 0x2".
 var (
-	pointed    = regexp.MustCompile(`0x[0-9a-f]+ (<.+>)`)
-	anyAddress = regexp.MustCompile(`0x[0-9a-f]+`)
-	rangeOf    = regexp.MustCompile(`^from 0x[0-9a-f]+ to 0x[0-9a-f]+$`)
+	pointed    = pattern.New(`0x[0-9a-f]+ (<.+>)`)
+	anyAddress = pattern.New(`0x[0-9a-f]+`)
+	rangeOf    = pattern.New(`^from 0x[0-9a-f]+ to 0x[0-9a-f]+$`)
 )
 
 // withoutAddresses replaces addresses that have a symbol by the symbol, so that equal code is equal on

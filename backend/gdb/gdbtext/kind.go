@@ -3,10 +3,11 @@
 package gdbtext
 
 import (
-	"regexp"
 	"runtime"
 	"slices"
 	"strings"
+
+	"sdm/backend/gdb/pattern"
 )
 
 // Kind is how the bytes of an element are read.
@@ -22,11 +23,11 @@ const (
 
 var (
 	// The element of a class of the C++ library: "std::vector<double, ...".
-	elementC = regexp.MustCompile(`^(?:const |class |struct )*std::\w+<([a-z_0-9 ]+)[,>]`)
+	elementC = pattern.New(`^(?:const |class |struct )*std::\w+<([a-z_0-9 ]+)[,>]`)
 	// "enum Color : unsigned int {RED, BLUE} [300]", "complex double [2]", "complex(kind=8) (5)"
-	constants = regexp.MustCompile(`^(?:const |volatile )*(?:enum [^*]*\} ?(?:const )?\[|complex (?:float|double) \[|complex\(kind=[48]\)[^*]*\()`)
+	constants = pattern.New(`^(?:const |volatile )*(?:enum [^*]*\} ?(?:const )?\[|complex (?:float|double) \[|complex\(kind=[48]\)[^*]*\()`)
 	// "integer(kind=4)", "real(kind=8), allocatable"
-	elementFortran = regexp.MustCompile(`^(integer|real|logical|character)(?:\(kind=[0-9]+\)|\*[0-9]+)?(?:,| |$)`)
+	elementFortran = pattern.New(`^(integer|real|logical|character)(?:\(kind=[0-9]+\)|\*[0-9]+)?(?:,| |$)`)
 )
 
 // KindOf returns the kind of the elements of an array, given its type as ptype prints it.

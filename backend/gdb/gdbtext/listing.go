@@ -3,9 +3,10 @@
 package gdbtext
 
 import (
-	"regexp"
 	"strconv"
 	"strings"
+
+	"sdm/backend/gdb/pattern"
 )
 
 // Excerpt is the listing of one of several functions.
@@ -24,12 +25,12 @@ type SourceLine struct {
 //
 //	Line 21 of "work.c" starts at address 0x1149 <helper> and ends at 0x1150 <helper+7>.
 //	Line number 99 is out of range for "work.c".
-var InfoLine = regexp.MustCompile(`Line (?:number )?(\d+) (?:of|is out of range for) "([^"]*)"`)
+var InfoLine = pattern.New(`Line (?:number )?(\d+) (?:of|is out of range for) "([^"]*)"`)
 
 var (
 	// functionHead matches the line before the listing of one of several functions.
-	functionHead = regexp.MustCompile(`^file: "(.*)", line number: \d+, symbol: ".*"$`)
-	numberedLine = regexp.MustCompile(`^(\d+)\t(.*)$`)
+	functionHead = pattern.New(`^file: "(.*)", line number: \d+, symbol: ".*"$`)
+	numberedLine = pattern.New(`^(\d+)\t(.*)$`)
 )
 
 // ParseExcerpts reads the listing of several functions, and returns the file of the last one.

@@ -3,21 +3,21 @@
 package gdbtext
 
 import (
-	"regexp"
 	"slices"
 	"strings"
 
+	"sdm/backend/gdb/pattern"
 	"sdm/backend/mi"
 )
 
 // variableLine matches the first line of a variable; the following lines of its value are indented.
-var variableLine = regexp.MustCompile(`(?m)^([A-Za-z_$][^ =\n]*) = (.*)$`)
+var variableLine = pattern.New(`(?m)^([A-Za-z_$][^ =\n]*) = (.*)$`)
 
 // OptimizedOut is the value of a variable that has been optimized out.
 const OptimizedOut = "<optimized out>"
 
 // placeOfVariable matches what gdb 18 appends to variables of one name in several blocks.
-var placeOfVariable = regexp.MustCompile(`(?m)\t<[^\t\n]*:[0-9]+(?:, shadowed)?>$`)
+var placeOfVariable = pattern.New(`(?m)\t<[^\t\n]*:[0-9]+(?:, shadowed)?>$`)
 
 // WithoutEntryValues removes the values that arguments had when the function was called ("n@entry"):
 // the command line of gdb shows those in frames only.
@@ -62,4 +62,4 @@ func IsOptimizedOut(value string) bool {
 }
 
 // leftOver matches a value among the members of a structure.
-var leftOver = regexp.MustCompile(`= *[^ {},]|[{,] *[^ {},=]+ *[,}]`)
+var leftOver = pattern.New(`= *[^ {},]|[{,] *[^ {},=]+ *[,}]`)

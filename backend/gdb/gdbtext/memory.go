@@ -3,10 +3,10 @@
 package gdbtext
 
 import (
-	"regexp"
 	"strconv"
 	"strings"
 
+	"sdm/backend/gdb/pattern"
 	"sdm/protocol"
 )
 
@@ -26,7 +26,7 @@ func ExamineLine(a *protocol.Args) string {
 }
 
 // memoryText matches a line of x: "=> 0x5555 <main+4>:\tmov ...".
-var memoryText = regexp.MustCompile(`^(=> |   )?(0x[0-9a-f]+)(?: <([^>]*)>)?:\t?(.*)$`)
+var memoryText = pattern.New(`^(=> |   )?(0x[0-9a-f]+)(?: <([^>]*)>)?:\t?(.*)$`)
 
 // ParseMemoryLine splits a line of x. addr is "" if it is no such line; value is the line then.
 func ParseMemoryLine(line string) (row MemoryRow, addr, value string) {

@@ -4,9 +4,10 @@ package gdbtext
 
 import (
 	"fmt"
-	"regexp"
 	"strconv"
 	"strings"
+
+	"sdm/backend/gdb/pattern"
 )
 
 // TruncatedPart finds the first part of a value that gdb has truncated, not the value itself: its path
@@ -23,10 +24,10 @@ func TruncatedPart(value string) (path string, shown int, ok bool) {
 }
 
 var (
-	memberName = regexp.MustCompile(`^([A-Za-z_]\w*) = `)
-	baseClass  = regexp.MustCompile(`^<[^<>]+(?:<.*>)?> = `)
-	VectorOf   = regexp.MustCompile(`^std::(vector|valarray) of length [0-9]+(?:, capacity [0-9]+)? = `)
-	vectorHead = regexp.MustCompile(`(?:^|= )std::(?:vector|valarray) of length [0-9]+$`)
+	memberName = pattern.New(`^([A-Za-z_]\w*) = `)
+	baseClass  = pattern.New(`^<[^<>]+(?:<.*>)?> = `)
+	VectorOf   = pattern.New(`^std::(vector|valarray) of length [0-9]+(?:, capacity [0-9]+)? = `)
+	vectorHead = pattern.New(`(?:^|= )std::(?:vector|valarray) of length [0-9]+$`)
 )
 
 func truncatedWithin(value, path string, depth int) (string, int, bool) {
@@ -95,7 +96,7 @@ func TruncatedFortran(value string) (path []string, shown int, ok bool) {
 	return truncatedWithinFortran(value, nil, mostDims)
 }
 
-var memberFortran = regexp.MustCompile(`^(\w+) = `)
+var memberFortran = pattern.New(`^(\w+) = `)
 
 func truncatedWithinFortran(value string, path []string, depth int) ([]string, int, bool) {
 	named := strings.HasPrefix(value, "( ")
@@ -130,4 +131,4 @@ func truncatedWithinFortran(value string, path []string, depth int) ([]string, i
 }
 
 // Plain matches expressions without side effects: variables, members and elements.
-var Plain = regexp.MustCompile(`^\**[A-Za-z_]\w*((\.|->)[A-Za-z_]\w*|\[\w+\])*$`)
+var Plain = pattern.New(`^\**[A-Za-z_]\w*((\.|->)[A-Za-z_]\w*|\[\w+\])*$`)

@@ -3,10 +3,10 @@
 package gdbtext
 
 import (
-	"regexp"
 	"strconv"
 	"strings"
 
+	"sdm/backend/gdb/pattern"
 	"sdm/protocol"
 )
 
@@ -17,7 +17,7 @@ type Printing struct {
 	Expr    string
 }
 
-var formatOf = regexp.MustCompile(`^/(\w+)\s+`)
+var formatOf = pattern.New(`^/(\w+)\s+`)
 
 // ParsePrinting splits "-pretty -- /x n". A format in a has precedence over one in the expression.
 func ParsePrinting(a protocol.Args) Printing {
@@ -64,9 +64,9 @@ func (w Printing) InFull() []string {
 }
 
 var (
-	called     = regexp.MustCompile(`(\w+)\s*\(`)
-	noFunction = regexp.MustCompile(`^(?:[0-9]\w*|sizeof|alignof|char|short|int|long|unsigned|signed|float|double|bool|void)$`)
-	assigned   = regexp.MustCompile(`\+\+|--|[^=!<>]=(?:[^=]|$)|<<=|>>=`)
+	called     = pattern.New(`(\w+)\s*\(`)
+	noFunction = pattern.New(`^(?:[0-9]\w*|sizeof|alignof|char|short|int|long|unsigned|signed|float|double|bool|void)$`)
+	assigned   = pattern.New(`\+\+|--|[^=!<>]=(?:[^=]|$)|<<=|>>=`)
 )
 
 // HasSideEffects reports whether evaluating an expression may change something: it assigns, or calls a
@@ -95,7 +95,7 @@ func Operand(expr string) string {
 	return expr
 }
 
-var refHead = regexp.MustCompile(`^(?:\([^"'{}]*?\) )?@0x[0-9a-f]+: `)
+var refHead = pattern.New(`^(?:\([^"'{}]*?\) )?@0x[0-9a-f]+: `)
 
 // ReferenceHead returns what gdb prints before the value that a reference refers to: "(int &) @0x7ffe: ".
 func ReferenceHead(value string) string {
@@ -105,7 +105,7 @@ func ReferenceHead(value string) string {
 	return refHead.FindString(value)
 }
 
-var historyPrefix = regexp.MustCompile(`^\$[0-9]+ = `)
+var historyPrefix = pattern.New(`^\$[0-9]+ = `)
 
 // WithoutHistory removes "$1 = ", which differs between ranks.
 func WithoutHistory(text string) string {

@@ -3,15 +3,16 @@
 package gdbtext
 
 import (
-	"regexp"
 	"strconv"
+
+	"sdm/backend/gdb/pattern"
 )
 
 // version matches the end of a line of gdb --version (print_gdb_version in gdb's top.c)
 // as distributors change it: after a package version in parentheses, or with that
 // version itself. cuda-gdb has it on a later line ("Based on GNU gdb 13.2"); rocgdb has
 // ROCm's version in the parentheses.
-var version = regexp.MustCompile(`(?m)GNU gdb .*?\b([0-9]{1,4})\.([0-9]{1,9})[^\s)]*\s*$`)
+var version = pattern.New(`(?m)GNU gdb .*?\b([0-9]{1,4})\.([0-9]{1,9})[^\s)]*\s*$`)
 
 // Version parses the output of gdb --version; ok reports whether it is that of a gdb.
 func Version(text string) (major, minor int, ok bool) {

@@ -3,12 +3,12 @@
 package values
 
 import (
-	"regexp"
 	"slices"
 	"strconv"
 	"strings"
 
 	"sdm/backend/gdb/gdbtext"
+	"sdm/backend/gdb/pattern"
 	"sdm/backend/gdb/request"
 	"sdm/protocol"
 )
@@ -28,7 +28,7 @@ func (p *Printer) reportWarnings(a request.Answer) {
 }
 
 // shownLevel matches the beginning of a frame: "#1  0x5555 in main () at work.c:45".
-var shownLevel = regexp.MustCompile(`^#([0-9]+)\s`)
+var shownLevel = pattern.New(`^#([0-9]+)\s`)
 
 // addArguments gives frames the arguments that the text of showFrames shows.
 func addArguments(frames []Frame, text string) {
@@ -49,7 +49,7 @@ func addArguments(frames []Frame, text string) {
 }
 
 // shownAddress is what gdb shows in front of the function of a frame that is not at the beginning of a line.
-var shownAddress = regexp.MustCompile(`^0x[0-9a-f]+ in `)
+var shownAddress = pattern.New(`^0x[0-9a-f]+ in `)
 
 // argumentList cuts "n=5, x=..." out of "0x5555 in compute (n=5, x=...) at work.c:31".
 func argumentList(line string, f Frame) (list string, ok bool) {

@@ -5,12 +5,12 @@ package values
 import (
 	"fmt"
 	"io"
-	"regexp"
 	"strconv"
 	"strings"
 
 	"sdm/backend/gdb/gdbtext"
 	"sdm/backend/gdb/inferior"
+	"sdm/backend/gdb/pattern"
 	"sdm/backend/gdb/request"
 	"sdm/protocol"
 	"sdm/protocol/digest"
@@ -133,7 +133,7 @@ func (ah *hasher) hashItems(q *request.Request, array bool, refusal *protocol.Fa
 var mostItems = []int{2 * mostContained, 1000, 100}
 
 // leftOut matches where gdb has left out elements.
-var leftOut = regexp.MustCompile(`\.\.\.(?:[},)]|$)`)
+var leftOut = pattern.New(`\.\.\.(?:[},)]|$)`)
 
 // hashShown is hashItems with a maximum number of elements at each level.
 func (ah *hasher) hashShown(q *request.Request, w gdbtext.Printing, array bool, most int) {

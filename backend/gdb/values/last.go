@@ -4,10 +4,10 @@ package values
 
 import (
 	"fmt"
-	"regexp"
 	"strings"
 
 	"sdm/backend/gdb/gdbtext"
+	"sdm/backend/gdb/pattern"
 	"sdm/backend/gdb/request"
 	"sdm/protocol"
 )
@@ -43,7 +43,7 @@ func noLast() *protocol.Fault {
 }
 
 // named matches expressions that need no parentheses in others.
-var named = regexp.MustCompile(`^[A-Za-z_]\w*((\.|->)[A-Za-z_]\w*|\[\w+\])*$`)
+var named = pattern.New(`^[A-Za-z_]\w*((\.|->)[A-Za-z_]\w*|\[\w+\])*$`)
 
 // mostExpr bounds an expression after the replacement of $, in bytes.
 const mostExpr = 4096

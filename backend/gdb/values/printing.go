@@ -3,11 +3,11 @@
 package values
 
 import (
-	"regexp"
 	"strconv"
 	"strings"
 
 	"sdm/backend/gdb/gdbtext"
+	"sdm/backend/gdb/pattern"
 	"sdm/backend/gdb/request"
 )
 
@@ -28,7 +28,7 @@ func (p *Printer) most(w gdbtext.Printing) int {
 
 // tooLarge is how gdb refuses to fetch a value: "value requires 800000 bytes, which is more than
 // max-value-size".
-var tooLarge = regexp.MustCompile(`value requires [0-9]+ bytes, which is more than max-value-size`)
+var tooLarge = pattern.New(`value requires [0-9]+ bytes, which is more than max-value-size`)
 
 // askPrint asks for a value: by GDB/MI if its answer is the same as that of gdb's print, otherwise by print.
 func (p *Printer) askPrint(q *request.Request, w gdbtext.Printing, expr string, then func(a request.Answer, value string), more ...string) {

@@ -3,11 +3,11 @@
 package values
 
 import (
-	"regexp"
 	"strconv"
 	"strings"
 
 	"sdm/backend/gdb/gdbtext"
+	"sdm/backend/gdb/pattern"
 	"sdm/backend/gdb/request"
 	"sdm/protocol"
 )
@@ -18,8 +18,8 @@ import (
 // of the expression, which gdb computes without evaluating the expression.
 
 var (
-	madeDisplay    = regexp.MustCompile(`^([0-9]+): `)
-	outsideDisplay = regexp.MustCompile(`(?m)^([0-9]+): .*\s\(cannot be evaluated in the current context\)$`)
+	madeDisplay    = pattern.New(`^([0-9]+): `)
+	outsideDisplay = pattern.New(`(?m)^([0-9]+): .*\s\(cannot be evaluated in the current context\)$`)
 )
 
 // scope creates gdb's own display for one of sdm's, in the frame of a request, if gdb
