@@ -21,9 +21,6 @@ import (
 	"sdm/tree/overlay"
 )
 
-// greetWait limits the handshake with a parent that is already connected.
-const greetWait = 30 * time.Second
-
 // unseenWait is how long a server tries to reach the master before it reports that. A master that is
 // started together with the servers takes less.
 const unseenWait = 5 * time.Second
@@ -62,8 +59,9 @@ func (p *program) inheritedLink(ctx context.Context) (server.Links, error) {
 	return p.linked(ctx, link)
 }
 
-// linked answers the handshake of the parent on an inherited connection. Without a secret the
-// server can have no children.
+// linked answers the handshake of the parent on an inherited connection. The parent may greet late:
+// it may have to wait for the ranks in a queue. If it ends, so does the connection. Without a secret
+// the server can have no children.
 func (p *program) linked(ctx context.Context, link overlay.Link) (server.Links, error) {
 	links := server.Links{Self: p.self, Parent: link}
 	if p.o.secretFile != "" {
@@ -73,8 +71,6 @@ func (p *program) linked(ctx context.Context, link overlay.Link) (server.Links, 
 		}
 		links.Dial = p.dial(key)
 	}
-	ctx, cancel := context.WithTimeout(ctx, greetWait)
-	defer cancel()
 	if _, err := overlay.Answer(ctx, link, p.self.Identity()); err != nil {
 		return server.Links{}, fmt.Errorf("the parent at %s: %w", link.Peer(), err)
 	}
