@@ -194,6 +194,9 @@ func (f *Finder) calleeWrote(i int, offset, size int64) answer {
 	if offset < 0 || offset >= mostPassed {
 		return no
 	}
+	if site := f.site(i); site != nil && !site.PassesOnStack() { // nor may functions to which the callee has jumped write there
+		return no
+	}
 	if l := f.link(i); !l.proven { // a function that was called before, and has jumped to this one, may have written there
 		return perhaps
 	}

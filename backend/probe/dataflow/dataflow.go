@@ -41,8 +41,9 @@ type Site struct {
 	Before State  // before the instruction
 	Target *Value // what a call calls; nil: not known
 
-	escaped escapes
-	values  pool
+	passesOnStack bool // see PassesOnStack
+	escaped       escapes
+	values        pool
 }
 
 // Entry returns the value that a register had at entry.
@@ -69,6 +70,10 @@ func (p pool) known(v Value) *Value {
 // have written to it.
 func (s *Site) Escaped(slot Slot, size int64) bool { return s.escaped.has(slot, size) }
 
+// PassesOnStack reports whether the call may have arguments on the stack. The first of them is where the stack
+// pointer is. So there are none if no instruction of the function, on any path, has written there (System V ABI, 3.2.3).
+func (s *Site) PassesOnStack() bool { return s.passesOnStack }
+
 // Passed returns the value of argument n (from 0) that the function passes to its callee; nil: not known. With
 // onStack, the argument is in a slot.
 func (s *Site) Passed(n int) (v *Value, slot Slot, onStack bool) {
@@ -94,9 +99,10 @@ type analysis struct {
 	jumps       map[uint64][]uint64 // targets of indirect jumps, by address; none: not understood
 	leaves      map[uint64]bool     // indirect jumps that leave the function (tail calls)
 	escaped     escapes
-	left        *int // instructions that may still be executed
-	partial     bool // ways that are not understood are left out
-	unknownCode bool // there was an instruction that is not known
+	written     map[Slot]bool // words of the stack, of 8 bytes, that an instruction writes
+	left        *int          // instructions that may still be executed
+	partial     bool          // ways that are not understood are left out
+	unknownCode bool          // there was an instruction that is not known
 
 	// Of one round.
 	in    map[uint64]*State // at the beginning of each block that is reached
@@ -157,7 +163,7 @@ func analyse(image Image, addr uint64, partial bool, left *int) (*analysis, erro
 	}
 	a := &analysis{
 		pool: pool{}, image: image, first: first, extents: []extent{{first, end}}, code: map[uint64]*amd64.Inst{},
-		jumps: map[uint64][]uint64{}, leaves: map[uint64]bool{}, escaped: escapes{}, left: left, partial: partial,
+		jumps: map[uint64][]uint64{}, leaves: map[uint64]bool{}, escaped: escapes{}, written: map[Slot]bool{}, left: left, partial: partial,
 	}
 	for range mostRounds {
 		if err := a.flow(); err != nil {
@@ -248,6 +254,8 @@ func (a *analysis) site(addr uint64, exact bool) (*Site, error) {
 			site := &Site{First: a.first, Inst: i, Before: *s, escaped: a.escaped, values: a.pool}
 			if i.Op == x86asm.CALL {
 				site.Target = a.called(s, i)
+				sp, ok := SlotOf(s.Registers[amd64.RSP])
+				site.passesOnStack = !ok || a.written[sp] || a.escaped.has(sp, 8)
 			}
 			return site, nil
 		}

@@ -35,10 +35,19 @@ func TestSite(t *testing.T) {
 			return v != nil && v.Kind == kind && (value == anything || v.N == value)
 		}
 	}
+	passes := func(want bool) check {
+		return func(s *dataflow.Site) bool { return s.PassesOnStack() == want }
+	}
 	for _, c := range []struct {
 		name, text string
 		check      check
 	}{
+		{"nothing passed on the stack", "sub rsp, 24; mov [rsp+8], rdi; call rdx; call rax", passes(false)},
+		{"passed on the stack", "sub rsp, 8; push rdi; call rax", passes(true)},
+		{"passed on the stack, on one way", "sub rsp, 24; test edi, edi; je 1f; mov dword ptr [rsp], 1; 1: call rax", passes(true)},
+		{"passed on the stack, by a vector store", "sub rsp, 24; movaps [rsp], xmm0; call rax", passes(true)},
+		{"passed on the stack, by another function", "sub rsp, 24; mov rdi, rsp; call rdx; call rax", passes(true)},
+		{"passed on an aligned stack", "push rbp; mov rbp, rsp; and rsp, -64; sub rsp, 64; mov [rsp], rdi; call rax", passes(true)},
 		{"argument in a saved register", "push rbx; mov rbx, rdi; call rdx; mov rdi, rbx; call rax", register(amd64.RDI, dataflow.Entry, amd64.RDI)},
 		{"argument in a slot", "sub rsp, 24; mov [rsp+8], esi; call rax", slot(-24, dataflow.Low, anything)},
 		{"frame pointer", "push rbp; mov rbp, rsp; sub rsp, 32; mov [rbp-20], edi; xor eax, eax; mov edi, [rbp-20]; call rax", func(s *dataflow.Site) bool {

@@ -147,6 +147,9 @@ func (a *analysis) store(s *State, addr, v *Value, size int64) {
 			a.keepRest(s, other, old, slot, size)
 		}
 	}
+	for word := slot.Offset &^ 7; word < slot.Offset+size; word += 8 {
+		a.written[Slot{slot.Base, word}] = true
+	}
 	if v == nil { // a later read must not take it for an argument of the caller
 		v = a.unknown(origin{how: stored}, addr, size)
 		a.rename(s, v)
