@@ -139,6 +139,9 @@ func (m *team) futexWait(i int, c kernelcall.Call) {
 		}
 		return
 	}
+	if m.waitsInOpenMP(i) { // see inOpenMP
+		return
+	}
 	f := kernelcall.Futex{Call: c, Functions: innerFunctions(m.frames[i])}
 	if x := m.futexes[tid]; x != nil && x.read {
 		f.Memory = x.bytes[:]
@@ -192,7 +195,9 @@ func (m *team) thread(i int) wait.Thread {
 		out.State = wait.Disk
 	}
 	if w.Does == "" && m.waitFor[i] == 0 {
-		*w = kernelcall.Of(c, asking{m.process, m.shot})
+		if *w = kernelcall.Of(c, asking{m.process, m.shot}); c.Number == kernelcall.FutexCall {
+			w.Does = "waits for other threads of OpenMP"
+		}
 		m.inOpenMP(i)
 	}
 	out.Does, out.Detail, out.For, out.Lock = w.Does, w.Detail, m.waitFor[i], w.Lock

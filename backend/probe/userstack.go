@@ -1,19 +1,20 @@
-// Frames of Python that tell what the user's code does.
+// Frames that tell what the user's code does.
 
 package probe
 
 import (
 	"path/filepath"
+	"slices"
 	"strings"
 
 	"sdm/backend/probe/splice"
 	"sdm/protocol/stack"
 )
 
-// ofUser returns the frames of a thread of shot, outermost first, without those of the interpreter and of Python's
-// own modules if Python is on the stack and has called them. called is the function of such a module that the user's code
-// has called: "in Queue.get (queue.py)"; "for a lock of threading" if the interpreter itself waits; "": Python is not on the
-// stack.
+// ofUser returns the frames of a thread of shot, outermost first, without those of the standard library of C++, of
+// the interpreter of Python, and of Python's own modules that the user's code has called. called is the function of such
+// a module: "in Queue.get (queue.py)"; "for a lock of threading" if the interpreter itself waits; "": Python is not
+// on the stack.
 func (m *team) ofUser(i int) (frames []stack.Frame, called string) {
 	all := m.frames[i]
 	last := -1 // the innermost frame of Python
@@ -23,7 +24,7 @@ func (m *team) ofUser(i int) (frames []stack.Frame, called string) {
 		}
 	}
 	if last < 0 || m.process.python == nil {
-		return all, ""
+		return withoutStandard(all), ""
 	}
 	own := m.interpreterFunctions(i)
 	end := last + 1
@@ -38,12 +39,29 @@ func (m *team) ofUser(i int) (frames []stack.Frame, called string) {
 	if end <= last {
 		called = "in " + all[end].Func + " (" + filepath.Base(all[end].File) + ")"
 	}
-	for _, f := range all[last+1:] {
+	for _, f := range all[max(last+1, len(all)-mostNative):] {
 		if !m.python[i] && !own[f.Func] && !strings.Contains(f.From, "libffi") {
 			frames = append(frames, f)
 		}
 	}
 	return frames, called
+}
+
+// mostNative bounds the frames within the innermost one of Python that are kept.
+const mostNative = 4
+
+// withoutStandard removes the frames of the standard library of C++ that are in the program, since they are in its headers,
+// if a frame with a line remains; and all but one of several frames in a row without a name in one library.
+func withoutStandard(all []stack.Frame) (frames []stack.Frame) {
+	standard := func(f stack.Frame) bool { return strings.Contains(f.File, "/c++/") && f.Func != "main" }
+	user := slices.ContainsFunc(all, func(f stack.Frame) bool { return f.Line > 0 && !standard(f) })
+	for k, f := range all {
+		repeats := k > 0 && f.Func == unnamed && all[k-1].Func == unnamed && f.From == all[k-1].From
+		if !repeats && !(user && standard(f)) {
+			frames = append(frames, f)
+		}
+	}
+	return frames
 }
 
 func isPython(f stack.Frame) bool {
