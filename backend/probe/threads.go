@@ -122,6 +122,9 @@ func (m *team) call(i int) kernelcall.Call {
 		if c.Number = kernelcall.None; m.shot.Memory().Read(pc-uint64(len(b)), b) {
 			c.Number = kernelcall.Loaded(b)
 		}
+		if c.Number == kernelcall.None {
+			c.Number = kernelcall.Restarted(innerFunctions(m.frames[i]))
+		}
 	}
 	return c
 }

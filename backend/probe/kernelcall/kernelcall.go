@@ -41,6 +41,27 @@ func Loaded(code []byte) int {
 	return None
 }
 
+// Restarted returns the number of the call that goes on by the functions of a thread, as in Futex; None: it is not known. From
+// glibc 2.41 on, one instruction makes most calls. Only calls with a time limit that is relative to their begin go on as
+// Restart.
+func Restarted(functions []string) int {
+	for _, f := range functions {
+		switch name := Bare(f); {
+		case !IsC(f) && !strings.HasPrefix(f, "??"):
+			return None
+		case name == "poll":
+			return 7
+		case name == "nanosleep":
+			return 35
+		case name == "clock_nanosleep":
+			return 230
+		case strings.Contains(name, "timed") || strings.Contains(name, "clock"):
+			return FutexCall
+		}
+	}
+	return None
+}
+
 // Peer is another process.
 type Peer struct {
 	PID  int

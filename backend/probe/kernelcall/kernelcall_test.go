@@ -141,6 +141,24 @@ func TestLoaded(t *testing.T) {
 	}
 }
 
+func TestRestarted(t *testing.T) {
+	for functions, want := range map[string]int{
+		"?? from libc.so.6|clock_nanosleep from libc.so.6|nanosleep from libc.so.6|main": 230,
+		"__poll from libc.so.6|main":                  7,
+		"nanosleep from libc.so.6":                    35,
+		"pthread_cond_timedwait from libc.so.6|main":  FutexCall,
+		"sem_clockwait@@GLIBC_2.30 from libc.so.6|f":  FutexCall,
+		"mine|poll from libc.so.6":                    None,
+		"poll|main":                                   None,
+		"":                                            None,
+		"pause from libc.so.6|nanosleep from libx.so": None,
+	} {
+		if got := Restarted(strings.Split(functions, "|")); got != want {
+			t.Errorf("%s: %d, want %d", functions, got, want)
+		}
+	}
+}
+
 // TestFutexes has objects of glibc as they are in memory. The threads are 100, 101 and 102; 100 waits.
 func TestFutexes(t *testing.T) {
 	const shared, pi = 0, lockPI | private
@@ -159,22 +177,23 @@ func TestFutexes(t *testing.T) {
 		want      string
 		owner     int
 	}{
-		"mutex":                    {private, 2, of(2, 0, 101, 1, 0), lock, "waits for a mutex", 101},
-		"mutex, just unlocked":     {private, 2, of(2, 0, 0, 0, 0), lock, "waits for a mutex", 0},
-		"mutex, owner gone":        {private, 2, of(2, 0, 555, 1, 0), lock, "waits for a mutex: the thread that has locked it has ended", 0},
-		"mutex, no memory":         {private, 2, nil, lock, "waits for a mutex", 0},
-		"mutex, robust":            {private, 1<<31 | 102, of(1<<31|102, 0, 0, 1), lock, "waits for a mutex", 102},
-		"mutex, inherits":          {pi, 0, of(1<<31|102, 0, 0, 1), nil, "waits for a mutex", 102},
-		"mutex, old glibc":         {private, 2, of(2, 0, 101, 1), []string{"__lll_lock_wait from libpthread-2.31.so", "pthread_mutex_lock@@GLIBC_2.2.5 from libpthread-2.31.so", "f"}, "waits for a mutex", 101},
-		"mutex of another library": {private, 2, of(2, 0, 555, 1), []string{"pthread_mutex_lock from libother.so"}, "waits for a mutex", 0},
-		"lock, reads":              {private, 2, of(2, 0, 0, 0, 101, 0), []string{"pthread_rwlock_rdlock from libc.so.6"}, "waits for a lock for reading", 101},
-		"lock, writes":             {private, 2, of(2, 0, 0, 102, 0, 0), []string{"pthread_rwlock_wrlock from libc.so.6"}, "waits for a lock for writing", 102},
-		"lock, two candidates":     {private, 2, of(2, 0, 0, 102, 101, 0), []string{"pthread_rwlock_wrlock from libc.so.6"}, "waits for a lock for writing", 0},
-		"join":                     {shared, 102, of(102), []string{"?? from libc.so.6", "main"}, EndOfThread, 102},
-		"join, just ended":         {shared, 102, of(0), []string{"pthread_join from libc.so.6", "main"}, EndOfThread, 0},
-		"condition":                {private, 0, of(0, 0, 101), []string{"pthread_cond_wait from libc.so.6", "main"}, "waits for a condition variable", 0},
-		"user's function":          {private, 2, of(2, 0, 101, 1), []string{"mine", "pthread_mutex_lock from libc.so.6"}, "waits for another thread", 0},
-		"semaphore":                {private, 0, of(1<<31|101, 0), []string{"__new_sem_wait_slow64 from libc.so.6", "sem_wait from libc.so.6"}, "waits for a semaphore", 0},
+		"mutex":                         {private, 2, of(2, 0, 101, 1, 0), lock, "waits for a mutex", 101},
+		"mutex, just unlocked":          {private, 2, of(2, 0, 0, 0, 0), lock, "waits for a mutex", 0},
+		"mutex, owner gone":             {private, 2, of(2, 0, 555, 1, 0), lock, "waits for a mutex: the thread that has locked it has ended", 0},
+		"mutex, shared, owner not here": {shared, 2, of(2, 0, 555, 1, 0), lock, "waits for a mutex", 0},
+		"mutex, no memory":              {private, 2, nil, lock, "waits for a mutex", 0},
+		"mutex, robust":                 {private, 1<<31 | 102, of(1<<31|102, 0, 0, 1), lock, "waits for a mutex", 102},
+		"mutex, inherits":               {pi, 0, of(1<<31|102, 0, 0, 1), nil, "waits for a mutex", 102},
+		"mutex, old glibc":              {private, 2, of(2, 0, 101, 1), []string{"__lll_lock_wait from libpthread-2.31.so", "pthread_mutex_lock@@GLIBC_2.2.5 from libpthread-2.31.so", "f"}, "waits for a mutex", 101},
+		"mutex of another library":      {private, 2, of(2, 0, 555, 1), []string{"pthread_mutex_lock from libother.so"}, "waits for a mutex", 0},
+		"lock, reads":                   {private, 2, of(2, 0, 0, 0, 101, 0), []string{"pthread_rwlock_rdlock from libc.so.6"}, "waits for a lock for reading", 101},
+		"lock, writes":                  {private, 2, of(2, 0, 0, 102, 0, 0), []string{"pthread_rwlock_wrlock from libc.so.6"}, "waits for a lock for writing", 102},
+		"lock, two candidates":          {private, 2, of(2, 0, 0, 102, 101, 0), []string{"pthread_rwlock_wrlock from libc.so.6"}, "waits for a lock for writing", 0},
+		"join":                          {shared, 102, of(102), []string{"?? from libc.so.6", "main"}, EndOfThread, 102},
+		"join, just ended":              {shared, 102, of(0), []string{"pthread_join from libc.so.6", "main"}, EndOfThread, 0},
+		"condition":                     {private, 0, of(0, 0, 101), []string{"pthread_cond_wait from libc.so.6", "main"}, "waits for a condition variable", 0},
+		"user's function":               {private, 2, of(2, 0, 101, 1), []string{"mine", "pthread_mutex_lock from libc.so.6"}, "waits for another thread", 0},
+		"semaphore":                     {private, 0, of(1<<31|101, 0), []string{"__new_sem_wait_slow64 from libc.so.6", "sem_wait from libc.so.6"}, "waits for a semaphore", 0},
 	} {
 		f := Futex{Call: Call{FutexCall, [6]uint64{0, c.op, c.value}}, Memory: c.memory, Functions: c.functions, Exists: func(tid int) bool { return tid >= 100 && tid <= 102 }}
 		w, owner := f.Of()
