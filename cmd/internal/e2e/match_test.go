@@ -12,14 +12,14 @@ import (
 )
 
 // container is a host of a test: processes and mounts of its own, in which the program of some
-// processes is a file that does not exist outside, and no longer inside.
+// processes is a file that does not exist outside, and inside has been deleted, or replaced by another one.
 const container = `set -e
 mkdir -p "$1/mnt"
 mount -t tmpfs none "$1/mnt"
 cp "$2" "$1/mnt/spin"
 "$1/mnt/spin" epoch 1 & "$1/mnt/spin" -v epoch 2 & "$1/mnt/spin" other &
 sleep 0.1
-rm "$1/mnt/spin"
+if [ "$3" = deleted ]; then rm "$1/mnt/spin"; else cp /bin/sh "$1/mnt/new"; mv "$1/mnt/new" "$1/mnt/spin"; fi
 wait
 `
 
@@ -33,8 +33,8 @@ func TestMatch(t *testing.T) {
 	s := newScene(t)
 	shell := s.file("rsh", "#!/bin/sh\nhost=$1; shift\nexec nsenter -t \"$(cat "+s.dir+"/$host)\" -p -m sh -c \"$*\"\n", 0o755)
 	inside := s.file("inside", container, 0o644)
-	for range 2 {
-		s.start("unshare", "--pid", "--mount", "--fork", "--kill-child", "--mount-proc", "sh", inside, s.dir, program("spin"))
+	for _, file := range []string{"deleted", "replaced"} {
+		s.start("unshare", "--pid", "--mount", "--fork", "--kill-child", "--mount-proc", "sh", inside, s.dir, program("spin"), file)
 	}
 	var shells []proc
 	s.eventually(patience, func() string {
