@@ -41,6 +41,7 @@ type Interpreter struct {
 	runtime  uint64 // address of _PyRuntime
 	codeType uint64 // address of PyCode_Type; 0: not known
 	types    types
+	lookups  map[Object]*lookup
 	codes    map[uint64]*code
 }
 
@@ -104,7 +105,7 @@ func New(mem Memory, images Images, minor int) (*Interpreter, error) {
 	if !ok {
 		return nil, nil
 	}
-	in := &Interpreter{runtime: runtime, codes: map[uint64]*code{}}
+	in := &Interpreter{runtime: runtime, codes: map[uint64]*code{}, lookups: map[Object]*lookup{}}
 	in.codeType, _ = images.address("PyCode_Type")
 	in.types = typesOf(images)
 	v, err := in.version(mem, images, minor)

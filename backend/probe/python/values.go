@@ -148,46 +148,75 @@ const (
 	entriesAt   = 24 // offset of the number of entries
 )
 
-// Items returns the entries of a dictionary, in the order of their insertion. Those of a dictionary that shares its
-// keys with others, as objects do, are not known.
-func (v *Values) Items(o Object) (items []Item, ok bool) {
+// table is the table of keys of a dictionary.
+type table struct {
+	entries uint64 // address of the first entry
+	n, size uint64 // number of entries, deleted ones included, and their size in bytes
+}
+
+// table returns that of a dictionary; ok is false if it shares the table with others, as objects do.
+func (v *Values) table(o Object) (t table, ok bool) {
 	head := make([]byte, max(v.in.layout.dict.keys, v.in.layout.dict.values)+8)
 	if !v.head(o, v.in.types.dict, head) {
-		return nil, false
+		return t, false
 	}
 	keys := le.Uint64(head[v.in.layout.dict.keys:])
 	var k [keysHeader]byte
-	if le.Uint64(head[v.in.layout.dict.values:]) != 0 || !v.mem.Read(keys, k[:]) {
-		return nil, false
+	if le.Uint64(head[v.in.layout.dict.values:]) != 0 || !v.mem.Read(keys, k[:]) || k[logOfIndex] > 20 {
+		return t, false
 	}
-	n, size := le.Uint64(k[entriesAt:]), uint64(16)
-	switch k[kindOfKeys] {
-	case generalKeys:
-		size = 24
-	case textKeys:
-	default:
-		return nil, false
+	t = table{keys + keysHeader + 1<<k[logOfIndex], le.Uint64(k[entriesAt:]), 16}
+	if k[kindOfKeys] == generalKeys {
+		t.size = 24
 	}
-	if n > mostItems || k[logOfIndex] > 20 {
-		return nil, false
+	return t, k[kindOfKeys] <= textKeys && t.n <= mostItems
+}
+
+// Items returns the entries of a dictionary, in the order of their insertion. Those of a dictionary that shares its
+// keys with others are not known.
+func (v *Values) Items(o Object) (items []Item, ok bool) {
+	items, _, _, ok = v.items(o)
+	return items, ok
+}
+
+// items returns the entries of a dictionary, the addresses of their keys, and its table.
+func (v *Values) items(o Object) (items []Item, at []uint64, t table, ok bool) {
+	if t, ok = v.table(o); !ok {
+		return nil, nil, t, false
 	}
-	b := make([]byte, n*size)
-	if !v.mem.Read(keys+keysHeader+1<<k[logOfIndex], b) {
-		return nil, false
+	b := make([]byte, t.n*t.size)
+	if !v.mem.Read(t.entries, b) {
+		return nil, nil, t, false
 	}
-	for ; len(b) > 0; b = b[size:] {
-		e := b[size-16 : size]
+	for i := range t.n {
+		e := b[(i+1)*t.size-16:]
 		if x := (Item{Object(le.Uint64(e)), Object(le.Uint64(e[8:]))}); x.Key != 0 && x.Value != 0 {
-			items = append(items, x)
+			items, at = append(items, x), append(at, t.entries+(i+1)*t.size-16)
 		}
 	}
-	return items, true
+	return items, at, t, true
 }
+
+// lookup is where Find has found texts in a dictionary.
+type lookup struct {
+	table table
+	texts []string
+	at    []uint64 // addresses of the keys; 0: the dictionary does not have the text
+	keys  []Object
+}
+
+// mostLookups bounds the dictionaries whose lookups are kept.
+const mostLookups = 16
 
 // Find returns the values of some texts in a dictionary; 0 for those that it does not have. Other keys than texts
 // are passed by.
 func (v *Values) Find(dict Object, texts ...string) (found []Object, ok bool) {
-	items, ok := v.Items(dict)
+	if old := v.in.lookups[dict]; old != nil && slices.Equal(old.texts, texts) {
+		if found, ok = v.again(dict, old); ok {
+			return found, true
+		}
+	}
+	items, at, t, ok := v.items(dict)
 	if !ok {
 		return nil, false
 	}
@@ -202,13 +231,37 @@ func (v *Values) Find(dict Object, texts ...string) (found []Object, ok bool) {
 	}
 	v.mem.memory.ReadMany(pieces)
 	found = make([]Object, len(texts))
+	now := &lookup{t, texts, make([]uint64, len(texts)), make([]Object, len(texts))}
 	for i, p := range pieces {
 		if !p.Read || Object(le.Uint64(p.Bytes[typeField:])) != v.in.types.text || le.Uint64(p.Bytes[l.text.length:]) > uint64(longest) {
 			continue
 		}
 		text, _, ok := l.textOf(v.mem.memory, &pieces[i])
 		if k := slices.Index(texts, text); ok && k >= 0 {
-			found[k] = items[i].Value
+			found[k], now.at[k], now.keys[k] = items[i].Value, at[i], items[i].Key
+		}
+	}
+	if len(v.in.lookups) == mostLookups {
+		clear(v.in.lookups)
+	}
+	v.in.lookups[dict] = now
+	return found, true
+}
+
+// again returns the values of an earlier lookup; ok is false if the dictionary has got or lost keys since.
+func (v *Values) again(dict Object, old *lookup) (found []Object, ok bool) {
+	if t, ok := v.table(dict); !ok || t != old.table {
+		return nil, false
+	}
+	found = make([]Object, len(old.texts))
+	for k, at := range old.at {
+		var b [16]byte
+		switch {
+		case at == 0:
+		case !v.mem.Read(at, b[:]) || Object(le.Uint64(b[:])) != old.keys[k]:
+			return nil, false
+		default:
+			found[k] = Object(le.Uint64(b[8:]))
 		}
 	}
 	return found, true

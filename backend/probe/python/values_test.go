@@ -117,6 +117,7 @@ func TestValues(t *testing.T) {
 			if n, ok := v.Int(found[2]); !ok || n != 1<<40+7 {
 				t.Error(n, ok)
 			}
+			v.rebinding(t, p, at)
 			items, ok := v.Items(Object(ranks))
 			if !ok || len(items) != 2 {
 				t.Fatal(items, ok)
@@ -134,6 +135,20 @@ func TestValues(t *testing.T) {
 				t.Error("another object in a variable is no progress")
 			}
 		})
+	}
+}
+
+// rebinding has a variable that was found before get another value, and then another name.
+func (v *Values) rebinding(t *testing.T, p *process, dict Object) {
+	table, _ := v.table(dict)
+	entry := table.entries + table.size // behind the deleted one
+	p.put(entry+8, p.symbols["_Py_NoneStruct"])
+	if found, ok := v.Find(dict, "y", "none", "x"); !ok || !v.IsNone(found[2]) {
+		t.Error("another value: ", found, ok)
+	}
+	p.put(entry, p.string("z"))
+	if found, ok := v.Find(dict, "y", "none", "x"); !ok || found[2] != 0 || !v.IsNone(found[0]) {
+		t.Error("another name: ", found, ok)
 	}
 }
 
