@@ -114,7 +114,7 @@ func TestJobsThatGoOn(t *testing.T) {
 var pythonHangs = []planted{
 	{name: "thread", want: "certain: calls that do not fit on MPI_COMM_WORLD: MPI_Allreduce by 0-1,3-4, MPI_Barrier by 2"},
 	{name: "objects", want: "certain: deadlock: 0-1,3-4 wait in MPI_Barrier on MPI_COMM_WORLD for 2, 2 waits for 3 (receive tag 7)"},
-	{name: "asleep", want: others + "2 sleeps in asleep (hang.py)"},
+	{name: "asleep", want: others + "2 sleeps for up to N s in asleep (hang.py)"},
 	{name: "functions", want: "certain: calls that do not fit on MPI_COMM_WORLD: MPI_Allreduce by 0-1,3-4, MPI_Barrier by 2"},
 	{name: "ring", want: "certain: deadlock: 0-3 wait for 1..4 (receive tag 3), 4 waits for 0 (receive tag 3)"},
 	{name: "lock", want: others + "2 waits "},

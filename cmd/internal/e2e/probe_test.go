@@ -61,7 +61,7 @@ func TestInterruptedSamples(t *testing.T) {
 	}{
 		{[]string{"stacks", "--samples", "50", "--every", "1h"}, "[0] (1) in 1 sample:\n", "interrupted: 1 of 50 samples were taken\n"},
 		{[]string{"stacks", "--samples", "50", "--every", "1h", "--folded"}, "main ", "interrupted: 1 of 50 samples were taken\n"},
-		{[]string{"waits", "--samples", "50", "--every", "1h"}, "[0] computes in main (spin.c:", "interrupted: 1 of 50 samples were taken\n"},
+		{[]string{"waits", "--samples", "50", "--every", "1h"}, " in main (spin.c:", "interrupted: 1 of 50 samples were taken\n"},
 	} {
 		log := s.file("log", "", 0o600)
 		front := s.start("sdm", append(c.args, "--log-level", "debug", "--log", log, target)...)

@@ -18,7 +18,7 @@ import (
 // torchHangs are cases of torchhang.py with four ranks, and how the answer of sdm waits must begin. Lines of sources
 // are left out.
 var torchHangs = []struct{ name, want string }{
-	{"absent", "certain: 0-1,3 wait in all_reduce on the default process group for 2; 2 sleeps in asleep (torchhang.py)\n"},
+	{"absent", "certain: 0-1,3 wait in all_reduce on the default process group for 2; 2 sleeps for up to N s in asleep (torchhang.py)\n"},
 	{"steps", "certain: calls that do not fit on the default process group: all_reduce by 1, barrier by 0,2-3\n"},
 	{"groups", "certain: deadlock: 0-2 wait in all_reduce on the default process group for 3, 3 waits in broadcast on the process group of 1,3 for 1\n"},
 	{"message", "certain: deadlock: 0-2 wait in barrier on the default process group for 3, 3 waits for 2 (receive tag 7 on the default process group)\n"},
@@ -94,7 +94,7 @@ func (s *scene) waitsOf(pids []string) string {
 	s.t.Helper()
 	p := s.start(unraced("sdm"), "waits", "pids:"+strings.Join(pids, ","))
 	p.exits(0)
-	return lineOfSource.ReplaceAllString(p.out.text(), ")")
+	return steady(p.out.text(), s.dir)
 }
 
 // compareTorch compares the stacks of a process that is blocked with those that its faulthandler writes to dir.
