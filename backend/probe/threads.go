@@ -30,7 +30,9 @@ func (p *process) copyFutexes(held *hold.Process) {
 	p.futexes = nil
 	var waiting []*hold.Thread
 	for i := range held.Threads {
-		if n := held.Threads[i].Call.Number; n == kernelcall.FutexCall || n == kernelcall.Restart {
+		c := held.Threads[i].Call
+		isFutex := c.Number == kernelcall.FutexCall || c.Number == kernelcall.Restart
+		if isFutex && c.Args[0] >= pageSize { // a thread that sleeps has the number of a clock there, and to read that takes a call each
 			waiting = append(waiting, &held.Threads[i])
 		}
 	}

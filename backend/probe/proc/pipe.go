@@ -17,10 +17,15 @@ type Pipes struct {
 	all  bool             // all processes could be read
 }
 
-// end is one process that has an end of a pipe.
+// end is a file descriptor of a process that may be an end of a pipe.
 type end struct {
-	pid           int
-	reads, writes bool
+	pid int
+	fd  string
+}
+
+// opens returns how the descriptor was opened.
+func (e end) opens() (reads, writes bool) {
+	return parseAccess(text("/proc/%d/fdinfo/%s", e.pid, e.fd))
 }
 
 // Ends returns the processes that have an end of a pipe or FIFO open, as File says its name; all is false if others may
@@ -30,7 +35,7 @@ func (p *Pipes) Ends(name string, writers bool) (pids []int, all bool) {
 		p.look()
 	}
 	for _, e := range p.ends[name] {
-		if (writers && e.writes || !writers && e.reads) && !slices.Contains(pids, e.pid) {
+		if reads, writes := e.opens(); (writers && writes || !writers && reads) && !slices.Contains(pids, e.pid) {
 			pids = append(pids, e.pid)
 		}
 	}
@@ -71,8 +76,7 @@ func (p *Pipes) add(pid int, fd, link string) {
 			return
 		}
 	}
-	reads, writes := parseAccess(text("/proc/%d/fdinfo/%s", pid, fd))
-	p.ends[link] = append(p.ends[link], end{pid, reads, writes})
+	p.ends[link] = append(p.ends[link], end{pid, fd})
 }
 
 // parseAccess returns how a file was opened, by its flags (proc(5), fdinfo; open(2)).
