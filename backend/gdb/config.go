@@ -55,6 +55,9 @@ type Config struct {
 	// Custody learns which processes to release if this process is killed; see
 	// custody.Custodian. The engine closes it. nil: processes are not released then.
 	Custody Custody
+	// Ahead has gdbs that were started already with this configuration; nil: there are none. The
+	// engine closes it.
+	Ahead *Ahead
 	// IgnoreAborts lets ranks that call MPI_Abort run on; otherwise they stop there.
 	IgnoreAborts bool
 	// StandIns says that the targets are not the processes that gdb reports, as with a
@@ -63,6 +66,10 @@ type Config struct {
 	// Log receives reports of panics with their stacks; nil: they are not logged.
 	Log *slog.Logger
 }
+
+// defersSymbols reports whether gdbs that attach read symbols of libraries only when they are
+// needed.
+func (c Config) defersSymbols() bool { return !c.EagerSymbols && !c.Reverse }
 
 // path returns the gdb to start now.
 func (c Config) path() string {

@@ -50,9 +50,12 @@ func (l *loop) giveUp(k *gdbProcess, why *protocol.Fault, stack []byte) {
 	l.log().Error(why.Message+"; its ranks are given up: "+protocol.Report, "ranks", rank.Of(ranks...), "stack", string(stack))
 }
 
-func (l *loop) log() *slog.Logger {
-	if l.e.cfg.Log != nil {
-		return l.e.cfg.Log
+func (l *loop) log() *slog.Logger { return l.e.cfg.log() }
+
+// log returns the log, which is never nil.
+func (c Config) log() *slog.Logger {
+	if c.Log != nil {
+		return c.Log
 	}
 	return slog.New(slog.DiscardHandler)
 }

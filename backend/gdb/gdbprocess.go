@@ -13,6 +13,7 @@ import (
 	"syscall"
 
 	"sdm/backend/gdb/debugger"
+	"sdm/backend/gdb/indexcache"
 	"sdm/backend/gdb/inferior"
 	"sdm/backend/mi"
 	"sdm/protocol"
@@ -71,14 +72,18 @@ func (l *loop) newGDBProcess(n int) *gdbProcess {
 	k := &gdbProcess{number: l.last, debugger: debugger.New(n)}
 	k.parser.Want = debugger.WantsRecord
 	k.debugger.Eager, k.debugger.Abort.Off = l.e.cfg.EagerSymbols, l.e.cfg.IgnoreAborts
+	d := k.debugger
+	d.Send = func() { l.write(k, d.Take()) }
 	l.gdbs[k.number] = k
 	return k
 }
 
-// startGDB makes the forker start the process. The previous process, if any, must have ended.
+// startGDB makes the forker start the process, or takes one that was started before. The previous process, if any, must have ended.
 func (l *loop) startGDB(k *gdbProcess, dies bool) {
 	k.waiting, k.debugger.Old, k.debugger.DebugOutput = true, l.beforeMI4, l.beforeMI4
-	l.forker.start(order{argv: l.commandLine(k), env: l.environment(k), dies: dies, before: l.borrowIndexes(k, nil), done: l.whenStarted(k)})
+	if !l.takeAhead(k, dies) {
+		l.forker.start(order{argv: l.commandLine(k), env: l.environment(k), dies: dies, before: borrowIndexes(l.indexes, k.number, nil), done: l.whenStarted(k)})
+	}
 }
 
 var errEnding = errors.New("the session is ending")
@@ -262,13 +267,12 @@ func (l *loop) giveOwn(k *gdbProcess, s *rankEntry, deferSymbols bool, before fu
 	own.waiting = true
 	l.guard(own, func() { m.TakeOver(l.now()) })
 	l.touch(own)
-	l.forker.start(order{argv: l.commandLine(own), env: l.environment(own), dies: m.Target.Held, before: l.borrowIndexes(own, before), done: l.whenStarted(own)})
+	l.forker.start(order{argv: l.commandLine(own), env: l.environment(own), dies: m.Target.Held, before: borrowIndexes(l.indexes, own.number, before), done: l.whenStarted(own)})
 }
 
 // borrowIndexes returns the function that the forker calls before it starts a gdb: it fills the directory with
 // indexes and then calls before, unless that is nil.
-func (l *loop) borrowIndexes(k *gdbProcess, before func() error) func() error {
-	indexes, number := l.indexes, k.number
+func borrowIndexes(indexes *indexcache.Cache, number int32, before func() error) func() error {
 	return func() error {
 		indexes.Borrow(number)
 		if before == nil {

@@ -23,6 +23,7 @@ type loop struct {
 	e         *Engine
 	sink      backend.Sink
 	forker    *forker
+	ahead     *Ahead // nil: no gdbs are left that were started before
 	indexes   *indexcache.Cache
 	custody   Custody
 	sources   *sourcefile.Files
@@ -51,24 +52,28 @@ func newLoop(e *Engine, sink backend.Sink) *loop {
 		custody = e.cfg.Custody
 	}
 	l := &loop{
-		e: e, sink: sink, forker: newForker(), custody: custody, sources: sourcefile.New(), hashers: inferior.NewHashers(), began: time.Now(),
+		e: e, sink: sink, custody: custody, sources: sourcefile.New(), hashers: inferior.NewHashers(), began: time.Now(),
 		gdbs: map[int32]*gdbProcess{}, entries: map[int32]*rankEntry{}, ranks: map[rank.ID]*rankEntry{}, ctx: context.Background(),
 	}
-	l.openIndexes(e.cfg.IndexCache)
+	if a := e.cfg.Ahead; a != nil {
+		l.ahead, l.forker, l.indexes, l.last = a, a.forker, a.indexes, int32(len(a.gdbs))
+		return l
+	}
+	l.forker, l.indexes = newForker(), openIndexes(e.cfg)
 	return l
 }
 
 // openIndexes opens the index cache. Without it the engine is slower.
-func (l *loop) openIndexes(dir string) {
-	if dir == "" {
-		return
+func openIndexes(cfg Config) *indexcache.Cache {
+	if cfg.IndexCache == "" {
+		return nil
 	}
-	c, err := indexcache.Open(dir)
+	c, err := indexcache.Open(cfg.IndexCache)
 	if err != nil {
-		l.log().Warn("gdb does without its index cache", "err", err)
-		return
+		cfg.log().Warn("gdb does without its index cache", "err", err)
+		return nil
 	}
-	l.indexes = c
+	return c
 }
 
 func (l *loop) now() time.Duration { return time.Since(l.began) }

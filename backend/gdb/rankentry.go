@@ -68,6 +68,7 @@ func (l *loop) attach(id protocol.RequestID, targets []backend.Target, stopAt st
 	for _, group := range l.e.cfg.share(fresh) {
 		l.attachShared(id, group, stopAt, wait)
 	}
+	l.endAhead()
 }
 
 // hostOf returns the functions by which the machine of a target asks about its process and files.
@@ -97,7 +98,7 @@ func (l *loop) attachShared(id protocol.RequestID, targets []backend.Target, sto
 	k := l.newGDBProcess(len(targets))
 	k.root = targets[0].Root
 	k.debugger.Bound = debugger.LimitOf(l.now(), cmp.Or(targets[0].Within, l.e.cfg.StartWait))
-	k.debugger.DefersSymbols = !targets[0].Held && targets[0].Core == "" && !l.e.cfg.EagerSymbols && !l.e.cfg.Reverse
+	k.debugger.DefersSymbols = !targets[0].Held && targets[0].Core == "" && l.e.cfg.defersSymbols()
 	for _, t := range targets {
 		l.last++
 		s := &rankEntry{number: l.last, machine: debugger.NewMachine(t, l.hostOf(t)), target: inferior.Open(t.PID), gdb: k}

@@ -32,6 +32,7 @@ func (l *loop) run() {
 		}
 		l.turn()
 	}
+	l.endAhead()
 	l.forker.close()
 	if err := l.indexes.Close(); err != nil {
 		l.log().Warn("files of the index cache are left", "err", err)

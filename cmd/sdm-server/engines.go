@@ -38,13 +38,67 @@ var backends = map[string]engine{
 
 // openGDB opens the back end that debugs with gdb.
 func openGDB(o *options, log *slog.Logger, k backend.Sink) (backend.Backend, error) {
-	cfg, err := o.gdb.Config()
+	cfg, err := o.configGDB(log)
 	if err != nil {
 		return nil, err
 	}
-	cfg.Staged, cfg.StartWait, cfg.OwnEnvironment, cfg.Log = o.received.Path, o.startWait, o.ownEnvironment, log
-	cfg.Custody = custody.New(func(err error) { log.Warn("a server that is killed now leaves ranks stopped", "err", err) })
-	return gdb.New(cfg, k)
+	cfg.Ahead, cfg.Custody = o.early.ahead, newCustodian(log)
+	if o.early.ahead != nil {
+		cfg.Custody = o.early.custody
+	}
+	engine, err := gdb.New(cfg, k)
+	if err == nil {
+		o.early = early{}
+	}
+	return engine, err
+}
+
+// newCustodian makes the custodian of the server's gdbs.
+func newCustodian(log *slog.Logger) *custody.Custodian {
+	return custody.New(func(err error) { log.Warn("a server that is killed now leaves ranks stopped", "err", err) })
+}
+
+// early is what is started before there is an engine; nil: it was not, or the engine has it.
+type early struct {
+	ahead   *gdb.Ahead
+	custody *custody.Custodian
+}
+
+// configGDB returns what the flags say about gdb.
+func (o *options) configGDB(log *slog.Logger) (gdb.Config, error) {
+	cfg, err := o.gdb.Config()
+	cfg.Staged, cfg.StartWait, cfg.Log = o.received.Path, o.startWait, log
+	if o.like {
+		cfg.OwnEnvironment = o.ownEnvironment
+	}
+	return cfg, err
+}
+
+// startAhead starts the gdbs that --gdbs-ahead asks for, and the custodian.
+func (o *options) startAhead(log *slog.Logger) error {
+	if o.gdbsAhead == 0 || o.backend != "gdb" {
+		return nil
+	}
+	cfg, err := o.configGDB(log)
+	if err == nil {
+		err = cfg.Validate()
+	}
+	if err == nil {
+		o.early = early{gdb.StartAhead(cfg, o.gdbsAhead), newCustodian(log)}
+		o.early.custody.Prepare()
+	}
+	return err
+}
+
+// endAhead ends what startAhead has started if no engine has got it.
+func (o *options) endAhead(log *slog.Logger) {
+	if o.early.ahead == nil {
+		return
+	}
+	if err := o.early.ahead.Close(); err != nil {
+		log.Warn("gdbs that were not used", "err", err)
+	}
+	o.early.custody.Close()
 }
 
 // openSim opens the back end of simulated ranks.

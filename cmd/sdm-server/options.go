@@ -36,6 +36,8 @@ type options struct {
 	ranks                          string // ranks to debug; "": all
 	backend                        string
 	gdb                            gdbflags.Values
+	gdbsAhead                      int
+	early                          early // what was started for gdbsAhead
 	output                         string
 	own                            *atomic.Pointer[[]string] // see ownEnvironment; nil: without --like-ranks
 	linger, connectWait, startWait time.Duration
@@ -98,6 +100,7 @@ func (o *options) declare(f *pflag.FlagSet) {
 	f.StringVar(&o.secretFile, "secret-file", "", "`PATH` of the secret (default: ~/.config/sdm/secret)")
 	f.StringVar(&o.backend, "backend", "gdb", "engine: gdb, lazy for gdb from the first command on that needs it, probe for stacks only, or sim for simulated ranks")
 	o.gdb.Declare(f)
+	f.IntVar(&o.gdbsAhead, "gdbs-ahead", 0, "how many gdbs to start before the ranks are known, for ranks that run already")
 	f.DurationVar(&o.startWait, "start-wait", 0, "how long gdbs may take to start, and then to attach; 0: 4m0s to start, and no limit to attach")
 	f.StringVar(&o.output, "output", "console", "who gets the output of the ranks: console, or starter")
 	f.DurationVar(&o.linger, "linger", 0, "how long the ranks are kept unchanged after the master is lost, before the session ends")
@@ -114,6 +117,9 @@ func (o *options) declare(f *pflag.FlagSet) {
 // within minutes of one another. A job whose master never comes, or has another port, must not hold
 // its nodes until its time limit. Users who start the master later give a longer wait.
 const defaultConnectWait = 10 * time.Minute
+
+// mostAhead bounds the gdbs that are started before the ranks are known.
+const mostAhead = 64
 
 // attended returns the wait for the parent of servers that notice when their master or starter is
 // gone: --connect-wait if it is given, otherwise 0, which is without limit.
@@ -187,6 +193,10 @@ func (o *options) check(f *pflag.FlagSet) error {
 		return badPlace
 	case badGDB != nil:
 		return badGDB
+	case o.gdbsAhead < 0 || o.gdbsAhead > mostAhead:
+		return fmt.Errorf("--gdbs-ahead %d is not from 0 to %d", o.gdbsAhead, mostAhead)
+	case o.gdbsAhead > 0 && o.like:
+		return errors.New("--gdbs-ahead goes without --like-ranks: the environment of the gdbs would be another one")
 	case o.output != "console" && o.output != "starter":
 		return fmt.Errorf("--output %q: give console or starter", o.output)
 	case o.lost != "kill" && o.lost != "detach":

@@ -57,6 +57,8 @@ func TestParseRefuses(t *testing.T) {
 		{"port zero", "--port 0", "", "--port 0 is not"},
 		{"output", "--port 4000 --output file", "", `--output "file": give console or starter`},
 		{"linger", "--port 4000 --linger -1s", "", "cannot be negative"},
+		{"gdbs ahead", "--port 4000 --gdbs-ahead 65", "", "--gdbs-ahead 65 is not from 0 to 64"},
+		{"gdbs ahead in another environment", "--port 4000 --gdbs-ahead 2 --like-ranks", "", "--gdbs-ahead goes without --like-ranks"},
 		{"shared gdbs", "--port 4000 --ranks-per-gdb many", "", `--ranks-per-gdb "many": give auto or a number from 1 on`},
 		{"no place to meet", "--rendezvous h", "", "--rendezvous h: address h: missing port in address (write HOST:PORT)"},
 		{"a place that cannot be", "--rendezvous h:1,h:99999", "", `--rendezvous h:99999: port "99999" is not a number from 1 to 65535`},

@@ -188,6 +188,10 @@ func (o *options) letGo() {
 
 // serve connects to the parent and runs as a server.
 func (p *program) serve(ctx context.Context) int {
+	defer p.o.endAhead(p.log)
+	if err := p.o.startAhead(p.log); err != nil {
+		return complain(err, exitUsage)
+	}
 	links, standIn, status, err := p.place(ctx)
 	switch {
 	case standIn:

@@ -51,10 +51,21 @@ const (
 	writeWait = time.Second
 )
 
-// New makes a Custodian. Its process is started when there is something to tell it. warn, unless
+// New makes a Custodian. Its process is started when there is something to tell it, or by Prepare. warn, unless
 // nil, is called if the process cannot be started; the session continues without it.
 func New(warn func(error)) *Custodian {
 	return &Custodian{warn: warn, known: map[int]order{}}
+}
+
+// Prepare starts the process before there is something to tell it, without waiting for that.
+func (c *Custodian) Prepare() {
+	c.waiting.Go(func() {
+		c.mu.Lock()
+		defer c.mu.Unlock()
+		if !c.closed && c.pipe == nil {
+			c.start()
+		}
+	})
 }
 
 // Process tells the custodian of a process before it is attached to. stopped reports that the

@@ -108,6 +108,27 @@ func TestNothingIsKnown(t *testing.T) {
 	}
 }
 
+// TestPrepare checks that a process that was started before is the one that is told, and that it ends.
+func TestPrepare(t *testing.T) {
+	c := New(func(err error) { t.Error(err) })
+	c.Prepare()
+	for prepared := false; !prepared; {
+		c.mu.Lock()
+		prepared = c.cmd != nil
+		c.mu.Unlock()
+	}
+	attached := start(t)
+	c.Process(attached.Process.Pid, false)
+	stop(t, attached.Process.Pid)
+	c.Close()
+	becomes(t, attached.Process.Pid, false)
+	c.Prepare() // after the end: nothing is started
+	c.waiting.Wait()
+	if c.started != 1 {
+		t.Errorf("%d custodians were started", c.started)
+	}
+}
+
 func TestOrders(t *testing.T) {
 	for _, o := range []order{{processVerb, 17, 99}, {stoppedVerb, 2, 1}, {debuggerVerb, 4711, 1 << 40}, {forgetVerb, 17, 0}} {
 		if got, ok := parseOrder(o.line()); !ok || got != o {

@@ -236,6 +236,7 @@ func (att *attachment) settleAttach() {
 	}
 	att.request, att.opening = nil, true
 	att.GDB.endAttach(att.Machine)
+	att.GDB.sendNext()
 	att.GDB.Bound.from = att.now // gdb makes progress
 	if att.GDB.isGDB10 {
 		att.Event(protocol.KindNote, protocol.Note{Text: gdb10Warning})

@@ -21,6 +21,14 @@ func (d *Debugger) waitForAttach(m *Machine) {
 	}
 }
 
+// sendNext sends the next attach at once, so that gdb executes it while this process finds out what
+// to ask about the rank whose attach has ended.
+func (d *Debugger) sendNext() {
+	if d.Send != nil && len(d.attachOrder) > 0 {
+		d.Send()
+	}
+}
+
 // isAttaching reports whether the attach of the rank is under way and its request is open.
 func (m *Machine) isAttaching() bool {
 	q := m.attach.request

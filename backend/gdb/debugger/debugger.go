@@ -29,6 +29,7 @@ type Debugger struct {
 	threads         map[int]*Machine // by gdb's number, which is unique over its inferiors
 	Calls           calls
 	Bytes           []byte        // commands to be sent; Take returns those that may be sent now
+	Send            func()        // sends what Take returns, in the middle of a record; nil: it waits for the end of the record
 	attachOrder     []attachWait  // attaches that must have ended before more of Bytes is sent; in order
 	Kill            bool          // the process is to be killed
 	Replaced        string        // the reason, if another gdb takes over the ranks

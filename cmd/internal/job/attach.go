@@ -4,6 +4,9 @@ import (
 	"context"
 	"fmt"
 	"log/slog"
+	"slices"
+	"strconv"
+	"strings"
 
 	"sdm/cmd/internal/servers"
 	"sdm/launch"
@@ -16,6 +19,7 @@ import (
 func Attach(ctx context.Context, s Spec, io IO, target string) (*Job, error) {
 	b := s.builder(io)
 	f := finder{b, &s, &io}
+	here := startEarly(b, target)
 	p, holder, err := f.find(ctx, target)
 	release := func() {
 		if holder != nil {
@@ -30,6 +34,9 @@ func Attach(ctx context.Context, s Spec, io IO, target string) (*Job, error) {
 		err = refuseOurselves(p.Table)
 	}
 	if err != nil {
+		if here != nil {
+			here.Close()
+		}
 		release()
 		return nil, failed(console.StatusNotStarted, err)
 	}
@@ -39,7 +46,7 @@ func Attach(ctx context.Context, s Spec, io IO, target string) (*Job, error) {
 	b.PackGDB()
 	defer b.DropGDB()
 	p = coAttach(ctx, b, p, holder)
-	t, err := b.Assemble(ctx, p, nil)
+	t, err := b.Assemble(ctx, p, here)
 	if err != nil {
 		release()
 		return nil, notBuilt(ctx, err, nil)
@@ -58,6 +65,29 @@ func Attach(ctx context.Context, s Spec, io IO, target string) (*Job, error) {
 	}
 	return j, nil
 }
+
+// startEarly starts the server of this host before the ranks are known, for the case that all are
+// here: it starts while they are looked for. nil: they are probably elsewhere, or the server cannot
+// be started, which Assemble tells.
+func startEarly(b *servers.Builder, target string) *servers.Local {
+	kind, _, named := strings.Cut(target, ":")
+	if named && slices.Contains([]string{"slurm", "job", "hostfile"}, kind) || b.Hosts != "" || b.PerServer != 0 || b.IsChosen() {
+		return nil
+	}
+	var more []string
+	if b.Backend == "" {
+		more = []string{"--gdbs-ahead", strconv.Itoa(gdbsAhead)}
+	}
+	here, err := b.StartLocal(1, more...)
+	if err != nil {
+		return nil
+	}
+	return here
+}
+
+// gdbsAhead is how many gdbs are started before the ranks are known. Two ranks or more get at least
+// two; a single rank is attached to before the second has started.
+const gdbsAhead = 2
 
 // refuseOurselves refuses a job that contains this process, a process started by it, or init.
 // Servers make the same check on their hosts.

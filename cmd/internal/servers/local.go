@@ -34,11 +34,12 @@ type Local struct {
 	link *local.Ends // to the only server; nil after its use
 }
 
-// StartLocal starts n servers, and a master without a tree.
-func (b *Builder) StartLocal(n int) (*Local, error) {
+// StartLocal starts n servers, with more arguments than those that all servers get, and a master
+// without a tree.
+func (b *Builder) StartLocal(n int, more ...string) (*Local, error) {
 	l := &Local{shape: b.Shape(), per: b.PerServer, clock: b.Clock, key: secret.Fresh()}
 	var err error
-	l.servers, err = local.StartServers(local.ServersSpec{N: n, Args: b.serverArgs(), Key: l.key})
+	l.servers, err = local.StartServers(local.ServersSpec{N: n, Args: append(b.serverArgs(), more...), Key: l.key})
 	if err != nil {
 		return nil, err
 	}
