@@ -14,7 +14,9 @@ type blocked struct {
 	frame int    // on the stack, from the innermost
 	text  string // mpi.Call.Short
 	wait  mpi.Wait
-	world *mpi.Communicator // MPI_COMM_WORLD
+	// unexpected are messages that have come in place of those for which the call waits.
+	unexpected []mpi.Unexpected
+	world      *mpi.Communicator // MPI_COMM_WORLD
 	// sequences and sequenced are the results of mpi.Library.Sequences.
 	sequences uint64
 	sequenced bool
@@ -29,6 +31,7 @@ func (p *process) blockedCalls(s *snapshot.Process, explain bool) map[int]blocke
 		return calls
 	}
 	var library *mpi.Library
+	defer func() { p.numbered(s, library) }()
 	for i := range s.Threads {
 		t := &s.Threads[i]
 		if !mpi.IsIn(s, t) {
@@ -40,7 +43,7 @@ func (p *process) blockedCalls(s *snapshot.Process, explain bool) map[int]blocke
 			}
 		}
 		if c := mpi.Find(library, s, t); c != nil {
-			b := blocked{frame: c.Frame, text: c.Short(library), wait: c.Wait(library), world: library.World()}
+			b := blocked{frame: c.Frame, text: c.Short(library), wait: c.Wait(library), world: library.World(), unexpected: library.Unexpected(c)}
 			if explain {
 				b.text += c.Evidence()
 			}
@@ -49,6 +52,27 @@ func (p *process) blockedCalls(s *snapshot.Process, explain bool) map[int]blocke
 		}
 	}
 	return calls
+}
+
+// number is the rank of a process in its MPI_COMM_WORLD.
+type number struct {
+	value        int
+	known, asked bool
+}
+
+// numbered asks the library of MPI for the number of the process, until it knows. A process that has not called
+// MPI_Init yet is asked again when it has been in a call of MPI. library is that of the process; nil: not opened.
+func (p *process) numbered(s *snapshot.Process, library *mpi.Library) {
+	if p.number.known || p.number.asked && library == nil || len(s.Threads) == 0 || len(p.images) == 0 {
+		return
+	}
+	p.number.asked = true
+	if library == nil {
+		if library = mpi.Open(s, &p.images[0].mpi, s.Threads[0].Pointer); library == nil {
+			return
+		}
+	}
+	p.number.value, p.number.known = library.Number()
 }
 
 // withCall adds what a call of MPI waits for to the level of its function. levels are those of frame i of

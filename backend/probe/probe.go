@@ -298,17 +298,9 @@ func (b *Backend) unread(id protocol.RequestID, r rank.ID, err error) {
 	b.sink.Reply(id, protocol.Group{Kind: protocol.KindFault, Ranks: one, Body: canonical.JSON(f), Waits: wait.Of(one, x)})
 }
 
-// graph returns what a rank waits for. For a rank whose number is not its rank in MPI_COMM_WORLD, or
-// in the default process group of torch, it returns an edge OtherNumber: the waits of other ranks name it by that.
+// graph returns what a rank waits for.
 func (b *Backend) graph(r rank.ID, w *waits) *wait.Graph {
 	one := rank.Range(r, r)
-	if w.world != wait.No && w.world != int(r) {
-		number := wait.OtherNumber
-		if w.inTorch {
-			number = wait.OtherTorchNumber
-		}
-		return wait.Of(one, wait.Rank{Waits: []wait.Message{{Edge: wait.Edge{Function: number, Tag: wait.Unknown}, Peer: wait.Unknown}}})
-	}
 	x := b.ranks[r]
 	b.addPeer(r, w)
 	w.Moved = x.stamp != 0 && x.stamp != w.stamp

@@ -37,6 +37,7 @@ type process struct {
 	calls   map[int]blocked   // of MPI, by thread; nil: not looked for
 	torch   map[int]torchCall // of torch.distributed, by thread
 	state   wait.State        // before it was held
+	number  number            // in MPI_COMM_WORLD
 	runs    *runs             // before it was held; nil without torch
 	futexes map[int]*futex    // for which threads wait, by thread ID
 	host    *host

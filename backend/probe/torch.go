@@ -151,7 +151,7 @@ func (w *waits) addTorch(c *torchCall) {
 	if c.Group.Rank == torch.Unknown { // who it is decides who waits for it
 		w.Waits = append(w.Waits, wait.Message{Edge: wait.Edge{Function: c.Function, Tag: wait.Unknown}, Peer: wait.Unknown})
 	} else {
-		w.world = c.Group.Rank
+		w.Number, w.Numbered = c.Group.Rank, true
 		w.addCall(c)
 	}
 	w.settle()

@@ -23,7 +23,6 @@ import (
 // waits is what a process waits for.
 type waits struct {
 	wait.Rank
-	world int // its rank in MPI_COMM_WORLD; wait.No: not known
 	// stamp is a hash that changes if the process makes progress: if it makes another call of MPI, or
 	// if registers or stacks of the functions that made the call change. 0: not known.
 	stamp uint64
@@ -47,7 +46,8 @@ const mostStamped = 1 << 20
 // waitsOf returns what a process waits for. threads are its stacks as they are shown, outermost frame
 // first.
 func (p *process) waitsOf(shot *snapshot.Process, held *hold.Process, threads [][]stack.Frame) *waits {
-	w := &waits{world: wait.No}
+	w := &waits{}
+	w.Number, w.Numbered = p.number.value, p.number.known
 	w.Doing = wait.Doing{State: p.state}
 	hash := digest.New()
 	calls, waitsInCall := 0, false
@@ -59,12 +59,13 @@ func (p *process) waitsOf(shot *snapshot.Process, held *hold.Process, threads []
 		if inMPI {
 			calls++
 			if c.world.Err == nil {
-				w.world, w.size = c.world.Rank, len(c.world.World)
+				w.size = len(c.world.World)
 			}
 			if w.numbered = c.sequenced; c.sequenced {
 				addNumber(hash, c.sequences)
 			}
 			w.add(&c.wait, c.world)
+			w.came(c.unexpected)
 			w.settle()
 		}
 		torch, inTorch := p.torch[t.TID]
@@ -172,10 +173,18 @@ func (w *waits) add(x *mpi.Wait, world *mpi.Communicator) {
 			return
 		}
 	}
+	if x.Class == mpi.OneSided && x.Target >= 0 {
+		e := wait.Edge{Function: name, Need: wait.Target, Tag: wait.Unknown}
+		w.Waits = append(w.Waits, wait.Message{Edge: e, Peer: x.Target})
+		return
+	}
 	unknown := false
 	for _, m := range x.Messages {
 		switch {
 		case m.Done || m.Peer == mpi.NoPeer:
+			continue
+		case m.Kind == "collective" && !x.Any && m.Comm != nil && m.Comm.Context != "":
+			w.collective(name, m.Comm)
 			continue
 		case m.Kind != "send" && m.Kind != "receive", m.Peer == mpi.Unknown:
 			unknown = true
@@ -187,6 +196,20 @@ func (w *waits) add(x *mpi.Wait, world *mpi.Communicator) {
 	case unknown, x.Class != mpi.Matching && x.Class != mpi.Completion, !x.All:
 		w.Waits = append(w.Waits, wait.Message{Edge: wait.Edge{Function: name, Tag: wait.Unknown, Need: needOf(x)}, Peer: wait.Unknown})
 	}
+}
+
+// came adds messages that have come in place of others.
+func (w *waits) came(all []mpi.Unexpected) {
+	for _, u := range all {
+		e := wait.Edge{Comm: w.comm(u.Comm), Tag: u.Tag}
+		w.Unexpected = append(w.Unexpected, wait.Message{Edge: e, Peer: u.Peer})
+	}
+}
+
+// collective adds a call that waits for a request of a collective.
+func (w *waits) collective(function string, comm *mpi.Communicator) {
+	c := wait.Call{Function: function, Comm: w.comm(comm), Root: wait.No, Bytes: wait.No}
+	w.Calls = append(w.Calls, c)
 }
 
 // together returns a call that all members of a communicator must make.

@@ -47,7 +47,7 @@ func (s *stackOptions) declareStacks(f *pflag.FlagSet) {
 	f.StringVar(&s.by, "by", "", "merge frames by function, line or address (default: line)")
 	f.StringVar(&s.engine, "engine", engineProbe, "what reads the stacks: probe, which stops the ranks for about a millisecond and needs no gdb on their hosts, or gdb")
 	f.BoolVar(&s.allThreads, "all-threads", false, "the stacks of helper threads of MPI and other runtimes, too (default: one line counts them)")
-	f.BoolVar(&s.explain, "explain", false, "where each argument of a call of MPI was found, or why it is not known; with the probe only")
+	f.BoolVar(&s.explain, "explain", false, "what the verdict is based on; and where each argument of a call of MPI was found, or why it is not known, with the probe only")
 	f.IntVar(&s.samples, "samples", 0, "take this `many` samples of the running job, and show who has not moved and how often the others were where")
 	f.StringVar(&s.every, "every", "", "time between samples, such as 200ms (default: 1s)")
 	f.BoolVar(&s.folded, "folded", false, "one line for each stack with its number of threads, or of hits in samples, for flame graphs and speedscope")
@@ -61,6 +61,7 @@ func (s *stackOptions) declareStacks(f *pflag.FlagSet) {
 func (s *stackOptions) waitsFlags() *flagSet {
 	f := newFlags(command.Waits, "execute", "eval", "batch", "stop-on-error", "echo", "fold", "no-rc", "rc", "reverse")
 	f.add("Waits", func(f *pflag.FlagSet) {
+		f.BoolVar(&s.explain, "explain", false, "what the verdict is based on: the rule, the samples and what its ranks do")
 		f.IntVar(&s.samples, "samples", 0, "compare this `many` samples (default: 4)")
 		f.StringVar(&s.every, "every", "", "time between samples (default: 150ms)")
 		f.BoolVar(&s.dot, "dot", false, "a graph for Graphviz")

@@ -223,9 +223,9 @@ func (f *File) Judge() {
 	if g.IsEmpty() {
 		return
 	}
-	found := verdict.Of(g, samples)
+	found := verdict.Sentences(g, samples)
 	for _, x := range found[:min(len(found), mostSaid)] {
-		f.Verdict = append(f.Verdict, Finding{x.Kind.String(), x.Certain, x.Ranks, x.Text})
+		f.Verdict = append(f.Verdict, Finding(x))
 	}
 	var rows []Row
 	for _, r := range verdict.Rows(g) {

@@ -191,6 +191,10 @@ func (d Done) appendFields(b []byte) []byte {
 	if !d.Lost.IsEmpty() {
 		b = appendSet(b, "lost", d.Lost)
 	}
+	if len(d.Verdict) > 0 {
+		b = append(b, `,"verdict":`...)
+		b = append(b, canonical.JSON(d.Verdict)...)
+	}
 	b = append(b, `,"ms":`...)
 	return strconv.AppendFloat(b, milliseconds(d.Took), 'f', -1, 64)
 }

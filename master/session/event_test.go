@@ -133,6 +133,12 @@ var events = []struct {
 		`{"event":"done","id":12,"command":"print","asked":8,"answered":5,"faults":1,"missing":"5","lost":"6-7","ms":1000}`,
 	},
 	{
+		"done with a verdict",
+		Event{Name: DoneName, ID: 3, Command: "stacks", Done: &Done{Asked: 2, Answered: 2, Took: time.Second,
+			Verdict: []Finding{{Kind: "cause", Certain: true, Ranks: ranks("0-1"), Text: "0 waits for 1"}}}},
+		`{"event":"done","id":3,"command":"stacks","asked":2,"answered":2,"verdict":[{"kind":"cause","certain":true,"ranks":"0-1","text":"0 waits for 1"}],"ms":1000}`,
+	},
+	{
 		"a body that is no JSON",
 		answer(1, "gdb", protocol.Group{Kind: protocol.KindResult, Ranks: ranks("0"), Body: []byte("{oops")}),
 		`{"event":"reply","id":1,"command":"gdb","ranks":"0","n":1,"data":"e29vcHM="}`,

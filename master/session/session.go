@@ -40,6 +40,21 @@ type Done struct {
 	Missing  rank.Set // no answer within the wait
 	Lost     rank.Set
 	Took     time.Duration
+	// Verdict is why the ranks do not go on, as far as the answers to stacks tell. It is added for JSON, by
+	// verdict.Judge; sessions leave it empty.
+	Verdict []Finding
+}
+
+// Finding is one sentence of a verdict; package verdict makes it.
+type Finding struct {
+	// Kind is "deadlock", "mismatch", "cause", "progress" or "none".
+	Kind string `json:"kind"`
+	// Certain: several samples were compared; else it was so at one instant.
+	Certain bool `json:"certain"`
+	// Ranks are those that wait, and those for which they wait.
+	Ranks rank.Set `json:"ranks"`
+	// Text is the sentence, without a full stop.
+	Text string `json:"text"`
 }
 
 // Session is the interface of the master for front ends. Master implements it, and so do the

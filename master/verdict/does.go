@@ -82,7 +82,7 @@ func (s *solver) waitsOpenly(r rank.ID) string {
 			switch {
 			case r < run.First || r > run.Last():
 			case run.Peer == wait.Any:
-				return "waits in " + e.Function + " for a message of any rank (" + tagText(e.Tag) + ")"
+				return "waits in " + e.Function + " for a message of any rank (" + tagText(e.Tag) + s.instead(e, wait.Run{First: r, Count: 1, Peer: wait.Any}) + ")"
 			case e.Need == wait.One:
 				return "waits in " + e.Function + " for one of several messages"
 			case run.Peer == wait.Unknown && (e.Function == "MPI_Finalize" || e.Function == "MPI_Init" || e.Function == "MPI_Init_thread"):

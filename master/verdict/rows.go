@@ -9,6 +9,7 @@ import (
 	"strconv"
 	"strings"
 
+	"sdm/master/session"
 	"sdm/protocol/canonical"
 	"sdm/protocol/rank"
 	"sdm/protocol/wait"
@@ -97,9 +98,9 @@ func callText(c *wait.Call) string {
 		parts = append(parts, strconv.Itoa(c.Bytes)+" bytes")
 	}
 	if len(parts) == 0 {
-		return c.Function
+		return functionText(c)
 	}
-	return c.Function + " " + strings.Join(parts, ", ")
+	return functionText(c) + " " + strings.Join(parts, ", ")
 }
 
 // runRow describes a run of an edge.
@@ -120,6 +121,10 @@ func (s *solver) runRow(e *wait.Edge, run wait.Run) Row {
 		row.Text = "waits for " + peer + " (" + e.Object + ")" + s.placeOf(row.Ranks)
 		return row
 	}
+	if e.Need == wait.Target {
+		row.Text = e.Function + " of the window of " + peer
+		return row
+	}
 	way := "from "
 	if e.Send {
 		way = "to "
@@ -128,6 +133,7 @@ func (s *solver) runRow(e *wait.Edge, run wait.Run) Row {
 	if c, ok := s.g.Comm(e.Comm); ok && c.Name != "MPI_COMM_WORLD" {
 		row.Text += " on " + commName(c)
 	}
+	row.Text += s.instead(e, run)
 	switch e.Need {
 	case wait.One:
 		row.Text += ", one of several"
@@ -170,18 +176,8 @@ func dotText(s string) string {
 
 // JSON returns what was found and the graph, as one object.
 func JSON(g *wait.Graph, found []Finding) string {
-	type finding struct {
-		Kind    string   `json:"kind"`
-		Certain bool     `json:"certain"`
-		Ranks   rank.Set `json:"ranks"`
-		Text    string   `json:"text"`
-	}
-	list := []finding{}
-	for _, f := range found {
-		list = append(list, finding{f.Kind.String(), f.Certain, f.Ranks, f.Text})
-	}
 	return string(canonical.JSON(struct {
-		Verdict []finding   `json:"verdict"`
-		Waits   *wait.Graph `json:"waits"`
-	}{list, g})) + "\n"
+		Verdict []session.Finding `json:"verdict"`
+		Waits   *wait.Graph       `json:"waits"`
+	}{sentences(found), g})) + "\n"
 }

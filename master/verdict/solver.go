@@ -31,6 +31,8 @@ type solver struct {
 	component []int32   // of each vertex, the number of its component, from 1
 	members   [][]int32 // of each component, its vertices
 
+	arrived map[rank.ID][]came // nil: not made yet, see cameFor
+
 	back, backStart []int32 // indices of arcs, ordered by to, and the first of each vertex; nil: not made yet, see before
 }
 
@@ -48,6 +50,20 @@ type group struct {
 	in       rank.Set // that are in one of the calls
 	absent   rank.Set // members that are in none
 	mismatch string   // what does not fit; "": nothing
+	// ofRequests: the calls wait for requests of collectives. Members that are in none of the calls may have made
+	// their request.
+	ofRequests bool
+}
+
+// isOfRequests reports whether a call waits for a request of a collective.
+func isOfRequests(c *wait.Call) bool { return c.Function == "MPI_Wait" || c.Function == "MPI_Waitall" }
+
+// functionText names the function of a call: "MPI_Allreduce", "MPI_Wait (collective)".
+func functionText(c *wait.Call) string {
+	if isOfRequests(c) {
+		return c.Function + " (collective)"
+	}
+	return c.Function
 }
 
 // newSolver returns a solver without arcs.
@@ -80,12 +96,19 @@ func newSolver(g *wait.Graph, samples int) *solver {
 	for i := range s.doing {
 		s.doing[i] = -1
 	}
+	debugged := areDebugged(g)
 	for i, d := range g.Doings() {
 		for r := range d.Ranks.All() {
 			s.doing[r] = int32(i)
 		}
 		switch d.State {
-		case wait.Stopped, wait.Traced, wait.Dead, wait.Disk:
+		case wait.Traced:
+			if debugged { // they go on together, if they can
+				s.unsure = s.unsure.Union(d.Ranks)
+				break
+			}
+			s.fixed = s.fixed.Union(d.Ranks)
+		case wait.Stopped, wait.Dead, wait.Disk:
 			s.fixed = s.fixed.Union(d.Ranks)
 		case wait.Silent, wait.Unread: // it may be in any call
 			s.fixed, s.unsure = s.fixed.Union(d.Ranks), s.unsure.Union(d.Ranks)
@@ -97,22 +120,23 @@ func newSolver(g *wait.Graph, samples int) *solver {
 	return s
 }
 
+// areDebugged reports whether debuggers have stopped all ranks of which it is known what they do.
+func areDebugged(g *wait.Graph) bool {
+	return !slices.ContainsFunc(g.Doings(), func(d wait.Doing) bool {
+		return d.State != wait.Traced && d.State != wait.Dead && d.State != wait.Silent
+	})
+}
+
 // collectives makes the groups, and the arcs from and to them.
 func (s *solver) collectives() {
 	perhaps := map[string]rank.Set{} // by function, ranks in it whose communicator is not known
 	for _, e := range s.g.Edges() {
+		s.blocked = s.blocked.Union(e.Pairs.Ranks())
 		if e.Comm == "" {
 			perhaps[e.Function] = perhaps[e.Function].Union(e.Pairs.Ranks())
 		}
 	}
-	calls := s.g.Calls()
-	for len(calls) > 0 {
-		n := slices.IndexFunc(calls, func(c wait.Call) bool { return c.Comm != calls[0].Comm })
-		if n < 0 {
-			n = len(calls)
-		}
-		x := group{calls: calls[:n:n]}
-		x.comm, _ = s.g.Comm(calls[0].Comm)
+	for _, x := range groupsOf(s.g) {
 		var maybe rank.Set
 		for _, c := range x.calls {
 			x.in = x.in.Union(c.Ranks)
@@ -123,13 +147,17 @@ func (s *solver) collectives() {
 			x.absent = x.absent.Minus(some)
 			s.unsure = s.unsure.Union(x.in)
 		}
-		x.compare()
+		if !x.ofRequests {
+			x.compare()
+		}
 		s.blocked = s.blocked.Union(x.in)
 		s.groups = append(s.groups, x)
-		calls = calls[n:]
 	}
 	for i := range s.groups {
 		x := &s.groups[i]
+		if x.ofRequests {
+			s.narrow(x)
+		}
 		if x.mismatch == "" && x.absent.IsEmpty() {
 			continue
 		}
@@ -143,6 +171,44 @@ func (s *solver) collectives() {
 		for r := range x.absent.All() {
 			s.arcs = append(s.arcs, arc{vertex, int32(r), -1, false})
 		}
+	}
+}
+
+// groupsOf returns the calls of a graph by communicator. Those that wait for requests are groups of their own.
+func groupsOf(g *wait.Graph) (all []group) {
+	for calls := g.Calls(); len(calls) > 0; {
+		n := slices.IndexFunc(calls, func(c wait.Call) bool { return c.Comm != calls[0].Comm })
+		if n < 0 {
+			n = len(calls)
+		}
+		comm, _ := g.Comm(calls[0].Comm)
+		x, requests := group{comm: comm}, group{comm: comm, ofRequests: true}
+		for _, c := range calls[:n] {
+			if isOfRequests(&c) {
+				requests.calls = append(requests.calls, c)
+			} else {
+				x.calls = append(x.calls, c)
+			}
+		}
+		for _, x := range []group{x, requests} {
+			if len(x.calls) > 0 {
+				all = append(all, x)
+			}
+		}
+		calls = calls[n:]
+	}
+	return all
+}
+
+// narrow chooses for which members the ranks wait that wait for requests of a collective. Members that are elsewhere may
+// have made their request. If they are in MPI, their part goes on there, so it is rather the others that are late. It is
+// certain only if a single member is elsewhere.
+func (s *solver) narrow(x *group) {
+	if x.absent.Len() > 1 {
+		s.unsure = s.unsure.Union(x.in)
+	}
+	if late := x.absent.Minus(s.blocked.Minus(s.fixed)); !late.IsEmpty() {
+		x.absent = late
 	}
 }
 
@@ -161,7 +227,6 @@ const anyone = -1
 func (s *solver) messages() {
 	tags := map[half][]int{}
 	for _, e := range s.g.Edges() {
-		s.blocked = s.blocked.Union(e.Pairs.Ranks())
 		if e.Object != "" || !s.isAnswered(&e) {
 			continue
 		}
@@ -178,7 +243,7 @@ func (s *solver) messages() {
 	}
 	for i := range s.g.Edges() {
 		e := &s.g.Edges()[i]
-		if e.Need == wait.Perhaps {
+		if e.Need == wait.Perhaps || e.Need == wait.Target {
 			s.unsure = s.unsure.Union(e.Pairs.Ranks())
 		}
 		if e.Need == wait.One {
@@ -219,6 +284,9 @@ func (s *solver) index() {
 
 // isAnswered reports whether some edge may have the other halves of the messages of an edge.
 func (s *solver) isAnswered(e *wait.Edge) bool {
+	if e.Need == wait.Target {
+		return false
+	}
 	return slices.ContainsFunc(s.g.Edges(), func(f wait.Edge) bool { return f.Comm == e.Comm && f.Send != e.Send })
 }
 

@@ -60,6 +60,9 @@ func (s *solver) halfText(e *wait.Edge) string {
 	if e.Object != "" {
 		return e.Object
 	}
+	if e.Need == wait.Target {
+		return "its window in " + e.Function
+	}
 	text := "receive "
 	if e.Send {
 		text = "send "
@@ -81,7 +84,7 @@ type clause struct {
 func (x *group) clause(absent rank.Set) clause {
 	var parts []string
 	for _, name := range x.names() {
-		ranks := x.those(func(c *wait.Call) bool { return c.Function == name })
+		ranks := x.those(func(c *wait.Call) bool { return functionText(c) == name })
 		parts = append(parts, plural(ranks, "waits", "wait")+" in "+name)
 	}
 	least, _ := x.in.Min()
@@ -91,8 +94,8 @@ func (x *group) clause(absent rank.Set) clause {
 // names returns the functions of the calls, without duplicates.
 func (x *group) names() (names []string) {
 	for _, c := range x.calls {
-		if !slices.Contains(names, c.Function) {
-			names = append(names, c.Function)
+		if name := functionText(&c); !slices.Contains(names, name) {
+			names = append(names, name)
 		}
 	}
 	return names
@@ -125,8 +128,9 @@ func (s *solver) messageClauses(arcs []arc) (out []clause) {
 		if first.to != last.to {
 			peers += ".." + strconv.Itoa(int(last.to))
 		}
-		ranks := rank.Range(rank.ID(first.from), rank.ID(last.from))
-		text := plural(ranks, "waits", "wait") + " for " + peers + " (" + s.halfText(&s.g.Edges()[first.edge]) + ")"
+		run := wait.Run{First: rank.ID(first.from), Count: n, Peer: int(first.to), Step: int(step)}
+		e := &s.g.Edges()[first.edge]
+		text := plural(run.Ranks(), "waits", "wait") + " for " + peers + " (" + s.halfText(e) + s.instead(e, run) + ")"
 		out = append(out, clause{rank.ID(first.from), text})
 		arcs = arcs[n:]
 	}
@@ -146,7 +150,9 @@ func (s *solver) anyClauses(arcs []arc) (rest []arc, out []clause) {
 		of[a.from], edges[a.from] = append(of[a.from], rank.ID(a.to)), a.edge
 	}
 	for _, from := range slices.Sorted(maps.Keys(of)) {
-		text := fmt.Sprintf("%d waits for any of %s (%s)", from, Ranks(rank.Of(of[from]...)), s.halfText(&s.g.Edges()[edges[from]]))
+		e := &s.g.Edges()[edges[from]]
+		came := s.instead(e, wait.Run{First: rank.ID(from), Count: 1, Peer: wait.Any})
+		text := fmt.Sprintf("%d waits for any of %s (%s)", from, Ranks(rank.Of(of[from]...)), s.halfText(e)+came)
 		out = append(out, clause{rank.ID(from), text})
 	}
 	return rest, out

@@ -8,6 +8,7 @@ import (
 	"cmp"
 	"encoding/json"
 	"slices"
+	"strings"
 
 	"sdm/protocol"
 	"sdm/protocol/rank"
@@ -47,7 +48,8 @@ func (k Kind) String() string {
 }
 
 // GraphOf returns what the ranks of answers to stacks wait for, and how many samples were compared. Ranks
-// that did not answer are in the graph, and those that have ended. It is nil if no answer has a graph.
+// that did not answer are in the graph, and those that have ended. Its numbers are those of the ranks in the session, if
+// these are known for all ranks of MPI_COMM_WORLD. It is nil if no answer has a graph.
 func GraphOf(answers []protocol.Group, ended rank.Set) (g *wait.Graph, samples int) {
 	samples = 1
 	var silent rank.Set
@@ -69,17 +71,21 @@ func GraphOf(answers []protocol.Group, ended rank.Set) (g *wait.Graph, samples i
 		return nil, samples
 	}
 	g = g.Merge(wait.Of(silent, wait.Rank{Doing: wait.Doing{State: wait.Silent}}))
-	return g.Merge(wait.Of(ended, wait.Rank{Doing: wait.Doing{State: wait.Dead}})), samples
+	g = g.Merge(wait.Of(ended, wait.Rank{Doing: wait.Doing{State: wait.Dead}}))
+	if h, err := g.Renumbered(); err == nil {
+		g = h
+	}
+	return g, samples
 }
 
 // Of returns the findings of a graph: certain ones first, then in the order of Kind. samples is the number of
 // samples that were compared; with one, nothing is certain. Without calls of MPI there are only findings about
 // threads, locks and pipes.
 func Of(g *wait.Graph, samples int) []Finding {
-	for _, e := range g.Edges() {
-		if world := worlds[e.Function]; world != "" {
-			return []Finding{{Kind: NoVerdict, Ranks: e.Pairs.Ranks(), Text: plural(e.Pairs.Ranks(), "has another number", "have other numbers") + " in " + world + ", so that who waits for whom is not known"}}
-		}
+	world := worldOf(g)
+	g, err := g.Renumbered()
+	if err != nil {
+		return []Finding{{Kind: NoVerdict, Text: "the numbers here are not those of " + world + ", and " + err.Error()}}
 	}
 	s := newSolver(g, samples)
 	s.collectives()
@@ -105,8 +111,15 @@ func Of(g *wait.Graph, samples int) []Finding {
 	return findings
 }
 
-// worlds are what numbers all ranks, by the functions of edges that say that a rank has another number there.
-var worlds = map[string]string{wait.OtherNumber: "MPI_COMM_WORLD", wait.OtherTorchNumber: "the default process group of torch"}
+// worldOf names what numbers all ranks of a graph.
+func worldOf(g *wait.Graph) string {
+	isMPI := func(function string) bool { return strings.HasPrefix(function, "MPI_") }
+	if slices.ContainsFunc(g.Calls(), func(c wait.Call) bool { return isMPI(c.Function) }) ||
+		slices.ContainsFunc(g.Edges(), func(e wait.Edge) bool { return isMPI(e.Function) }) {
+		return "MPI_COMM_WORLD"
+	}
+	return "the default process group of torch"
+}
 
 // moves reports whether all waiting ranks of a finding have moved between the samples: then the job goes on.
 func (s *solver) moves(f Finding) bool {

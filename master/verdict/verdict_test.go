@@ -1,6 +1,7 @@
 package verdict
 
 import (
+	"slices"
 	"strconv"
 	"strings"
 	"testing"
@@ -13,6 +14,8 @@ import (
 type job struct {
 	world int // number of ranks
 	graph *wait.Graph
+	// extras are further facts about ranks that add is called for later, by their text.
+	extras map[string]*wait.Rank
 }
 
 func jobOf(n int) *job { return &job{world: n} }
@@ -33,6 +36,10 @@ func (j *job) comm(key string) wait.Comm {
 }
 
 func (j *job) add(ranks string, r wait.Rank) *job {
+	if x := j.extras[ranks]; x != nil {
+		r.Number, r.Numbered, r.Unexpected = x.Number, x.Numbered, x.Unexpected
+		r.Comms = append(r.Comms, x.Comms...)
+	}
 	j.graph = j.graph.Merge(wait.Of(set(ranks), r))
 	return j
 }
@@ -50,6 +57,8 @@ func root(n int) func(*wait.Call)       { return func(c *wait.Call) { c.Root = n
 func size(n int) func(*wait.Call)       { return func(c *wait.Call) { c.Bytes = n } }
 func op(name string) func(*wait.Call)   { return func(c *wait.Call) { c.Op = name } }
 func need(n wait.Need) func(*wait.Edge) { return func(e *wait.Edge) { e.Need = n } }
+
+func function(name string) func(*wait.Edge) { return func(e *wait.Edge) { e.Function = name } }
 
 // receive and send make halves of messages in the world.
 func receive(peer, tag int, change ...func(*wait.Edge)) wait.Message {
@@ -76,9 +85,47 @@ func (j *job) waits(ranks string, all ...wait.Message) *job {
 	return j.add(ranks, wait.Rank{Doing: wait.Doing{Frames: "exchange h.c:9"}, Comms: []wait.Comm{j.comm("w")}, Waits: all})
 }
 
+// number says the rank in MPI_COMM_WORLD of a rank. What the rank does must follow.
+func (j *job) number(r, world int) *job {
+	j.extra(strconv.Itoa(r)).Number, j.extra(strconv.Itoa(r)).Numbered = world, true
+	return j
+}
+
+// came says that a message has arrived at a rank. What the rank does must follow.
+func (j *job) came(ranks string, from, tag int, key string) *job {
+	x := j.extra(ranks)
+	x.Comms = append(x.Comms, j.comm(key))
+	x.Unexpected = append(x.Unexpected, wait.Message{Edge: wait.Edge{Comm: key, Tag: tag}, Peer: from})
+	return j
+}
+
+func (j *job) extra(ranks string) *wait.Rank {
+	if j.extras == nil {
+		j.extras = map[string]*wait.Rank{}
+	}
+	if j.extras[ranks] == nil {
+		j.extras[ranks] = &wait.Rank{}
+	}
+	return j.extras[ranks]
+}
+
 // does lets ranks do something else.
 func (j *job) does(ranks string, state wait.State, frames ...string) *job {
 	return j.add(ranks, wait.Rank{Doing: wait.Doing{State: state, Frames: strings.Join(frames, "\n")}})
+}
+
+// trace says that a debugger has stopped ranks.
+func (j *job) trace(ranks string) *job {
+	r := wait.Rank{Doing: wait.Doing{State: wait.Traced, Frames: "exchange h.c:9"}}
+	part := j.graph.Only(set(ranks))
+	for _, e := range part.Edges() {
+		for _, run := range e.Pairs.Runs() {
+			r.Waits = append(r.Waits, wait.Message{Edge: wait.Edge{Function: e.Function, Comm: e.Comm, Send: e.Send, Tag: e.Tag}, Peer: run.Peer})
+		}
+	}
+	r.Comms = part.Comms()
+	j.graph = wait.Of(set(ranks), r).Merge(j.graph)
+	return j
 }
 
 // moved is the same, of ranks that have moved.
@@ -102,6 +149,33 @@ func texts(found []Finding) string {
 }
 
 // TestRules has a job for each rule of docs/hangs.md, looked at four times.
+func TestEvidence(t *testing.T) {
+	still := jobOf(3).in("0-1", "MPI_Barrier", "w").does("2", wait.Running, "f x.c:1").graph
+	moved := jobOf(3).in("0-1", "MPI_Barrier", "w").does("2", wait.Running, "f x.c:1").moved("0,2").graph
+	for _, c := range []struct {
+		name    string
+		g       *wait.Graph
+		samples int
+		want    string
+	}{
+		{"one sample", still, 1, "1 sample: the next one may be another"},
+		{"certain", still, 4, "4 samples: 0-1 are in the same call with the same arguments, registers and stack of the caller in all"},
+		{"one has moved", moved, 4, "4 samples: 0,2 have moved; 1 is in the same call with the same arguments, registers and stack of the caller in all"},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			found := Of(c.g, c.samples)
+			if len(found) != 1 {
+				t.Fatal(found)
+			}
+			want := []string{"rule: a rank for which others wait, and that waits for none itself", c.want,
+				"[0-1] MPI_Barrier on MPI_COMM_WORLD, called by exchange (h.c:9)", "[2] computes in f (x.c:1)"}
+			if got := Evidence(c.g, c.samples, found[0]); !slices.Equal(got, want) {
+				t.Errorf("got\n%s\nwant\n%s", strings.Join(got, "\n"), strings.Join(want, "\n"))
+			}
+		})
+	}
+}
+
 func TestRules(t *testing.T) {
 	ring := jobOf(64)
 	for r := range 64 {
@@ -208,10 +282,34 @@ func TestRules(t *testing.T) {
 			"certain: 0 waits in all_reduce and 1-2 wait in broadcast on the default process group for 3; 3 computes in f (train.py:1)"},
 		{"torch, message under way", jobOf(3).add("0", wait.Rank{Comms: []wait.Comm{jobOf(3).comm("w")}, Waits: []wait.Message{torchMessage("send", 1)}}).add("1", wait.Rank{Comms: []wait.Comm{jobOf(3).comm("w")}, Waits: []wait.Message{torchMessage("recv", 0)}}).in("2", "barrier", "the default process group:0-2"),
 			"certain: 2 waits in barrier on the default process group for 0-1; 0-1 are in torch.distributed, where its message is under way"},
-		{"torch, another number", jobOf(2).add("1", wait.Rank{Waits: []wait.Message{{Edge: wait.Edge{Function: wait.OtherTorchNumber}, Peer: wait.Unknown}}}),
-			"so far: 1 has another number in the default process group of torch, so that who waits for whom is not known"},
-		{"another number", jobOf(2).add("1", wait.Rank{Waits: []wait.Message{{Edge: wait.Edge{Function: wait.OtherNumber}, Peer: wait.Unknown}}}),
-			"so far: 1 has another number in MPI_COMM_WORLD, so that who waits for whom is not known"},
+		{"other numbers", jobOf(2).number(0, 1).number(1, 0).waits("0", receive(0, 5)).in("1", "MPI_Barrier", "w"),
+			"certain: deadlock: 0 waits for 1 (receive tag 5), 1 waits in MPI_Barrier on MPI_COMM_WORLD for 0"},
+		{"numbers of two jobs", jobOf(2).number(0, 0).number(1, 0).in("0", "MPI_Barrier", "w").in("1", "MPI_Barrier", "w"),
+			"so far: the numbers here are not those of MPI_COMM_WORLD, and several ranks say that they are its rank 0, as those of several jobs do"},
+		{"another tag", jobOf(4).in("0-2", "MPI_Barrier", "w").came("3", 2, 7, "w").waits("3", receive(2, 99)),
+			"certain: deadlock: 0-2 wait in MPI_Barrier on MPI_COMM_WORLD for 3, 3 waits for 2 (receive tag 99, 2 has sent tag 7)"},
+		{"another tag in a ring", jobOf(3).came("0", 1, 7, "w").came("1", 2, 7, "w").waits("0", receive(1, 99)).waits("1", receive(2, 99)).in("2", "MPI_Barrier", "w"),
+			"certain: deadlock: 0-1 wait for 1..2 (receive tag 99, 1..2 have sent tag 7), 2 waits in MPI_Barrier on MPI_COMM_WORLD for 0-1"},
+		{"another sender", jobOf(3).came("0", 2, 99, "w").waits("0", receive(1, 99)).in("1-2", "MPI_Barrier", "w"),
+			"certain: deadlock: 0 waits for 1 (receive tag 99, 2 has sent tag 99), 1-2 wait in MPI_Barrier on MPI_COMM_WORLD for 0"},
+		{"another communicator", jobOf(3).came("0", 1, 99, "copy:0-2").waits("0", receive(1, 99)).in("1-2", "MPI_Barrier", "w"),
+			"certain: deadlock: 0 waits for 1 (receive tag 99, 1 has sent tag 99 on copy), 1-2 wait in MPI_Barrier on MPI_COMM_WORLD for 0"},
+		{"another tag of anyone", jobOf(3).came("0", 1, 7, "w").waits("0", receive(wait.Any, 99)).in("1-2", "MPI_Barrier", "w"),
+			"certain: deadlock: 0 waits for any of 1-2 (receive tag 99, 1 has sent tag 7), 1-2 wait in MPI_Barrier on MPI_COMM_WORLD for 0"},
+		{"requests of a collective", jobOf(4).in("0-1", "MPI_Wait", "w").in("3", "MPI_Waitall", "w").does("2", wait.Running, "f x.c:1"),
+			"certain: 0-1 wait in MPI_Wait (collective) and 3 waits in MPI_Waitall (collective) on MPI_COMM_WORLD for 2; 2 computes in f (x.c:1)"},
+		{"one may have made the request", jobOf(4).in("0-1", "MPI_Wait", "w").waits("3", receive(0, 5)).does("2", wait.Running, "f x.c:1"),
+			"so far: 3 waits for 0 (receive tag 5); 0-1 wait in MPI_Wait (collective) on MPI_COMM_WORLD for 2; 2 computes in f (x.c:1)"},
+		{"a window", jobOf(4).waits("0-2", receive(3, wait.Unknown, need(wait.Target), function("MPI_Win_lock"))).does("3", wait.Running, "f x.c:1"),
+			"so far: 0-2 wait for 3 (its window in MPI_Win_lock); 3 computes in f (x.c:1)"},
+		{"all are debugged", jobOf(3).waits("0", receive(1, 5)).does("1", wait.Traced, "f x.c:1").does("2", wait.Traced, "f x.c:1").trace("0"),
+			"so far: 0 waits for 1 (receive tag 5); 1 is stopped by a debugger in f (x.c:1)"},
+		{"one is debugged", jobOf(2).waits("0", receive(1, 5)).waits("1", receive(0, 5)).trace("1"),
+			"certain: 0 waits for 1 (receive tag 5); 1 is stopped by a debugger in exchange (h.c:9)"},
+		{"request and barrier", jobOf(3).in("0-1", "MPI_Wait", "w").in("2", "MPI_Barrier", "w"),
+			"certain: deadlock: 0-1 wait in MPI_Wait (collective) on MPI_COMM_WORLD for 2, 2 waits in MPI_Barrier on MPI_COMM_WORLD for 0-1"},
+		{"torch, another number", jobOf(2).number(0, 1).number(1, 1).in("0", "all_reduce", "w").in("1", "all_reduce", "w"),
+			"so far: the numbers here are not those of the default process group of torch, and several ranks say that they are its rank 1, as those of several jobs do"},
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			if got := texts(Of(c.job.graph, 4)); got != c.want {

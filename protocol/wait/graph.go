@@ -5,7 +5,6 @@ package wait
 import (
 	"slices"
 	"strings"
-	"unicode/utf8"
 
 	"sdm/protocol/rank"
 )
@@ -24,9 +23,12 @@ type Graph struct {
 	cut    rank.Set
 	doubt  rank.Set
 	coarse bool // rows of doings have no details, since they were too many; see mostDoings
+
+	unexpected []Edge
+	numbers    Pairs
 }
 
-// Comm is a communicator. Ranks are those of MPI_COMM_WORLD, as everywhere in a graph.
+// Comm is a communicator. Its members are ranks of MPI_COMM_WORLD.
 type Comm struct {
 	// Key is the same in all members, and differs for other communicators.
 	Key     string
@@ -66,6 +68,9 @@ const (
 	// Perhaps: the message may be complete already, and the call may wait for another one. The halves of
 	// Sendrecv are of this kind.
 	Perhaps
+	// Target: there is no message. The call accesses the window of the peer, and waits for it or for the rank that
+	// has locked the window.
+	Target
 	needs // number of values
 )
 
@@ -138,125 +143,12 @@ func (d Doing) Names() []string {
 	return strings.Split(d.Frames, "\n")
 }
 
-// Rank is the input of Of: what one rank, or several ranks with equal facts, wait for. The Ranks of Calls and
-// Doing, and the Pairs of Waits, are ignored.
-type Rank struct {
-	Doing Doing
-	Calls []Call
-	Waits []Message
-	Comms []Comm
-	Moved bool // see Graph.Moved
-	Doubt bool // see Graph.Doubt
-}
-
-// OtherNumber is the Function of an edge to Unknown of a rank whose number is not its rank in MPI_COMM_WORLD.
-// Peers of edges are ranks of MPI_COMM_WORLD, so they cannot be matched with such ranks.
-const OtherNumber = "another rank of MPI_COMM_WORLD"
-
-// OtherTorchNumber is the same for the default process group of torch.distributed.
-const OtherTorchNumber = "another rank of torch.distributed"
-
-// Message is an edge with its peer: a rank, or Any, or Unknown.
-type Message struct {
-	Edge
-	Peer int
-}
-
-// Shifted returns the graph of ranks that each wait for the rank that is distance above it, with the
-// same edge. It equals the merged graphs of Of, at the cost of one.
-func Shifted(first, last rank.ID, distance int, e Edge, r Rank) *Graph {
-	peer := int(first) + distance
-	r.Waits = []Message{{e, peer}}
-	g := Of(rank.Range(first, last), r)
-	if n := int(last-first) + 1; n > 1 && !g.IsEmpty() {
-		g.edges[0].Pairs = Pairs{[][]Run{{{first, n, peer, 1}}}}
-	}
-	return g
-}
-
-// Of returns the graph of ranks with equal facts. If there are more than MaxEdges messages, none is kept, and the
-// ranks are in Cut. Bytes that are not UTF-8 are replaced, and long texts are cut.
-func Of(ranks rank.Set, r Rank) *Graph {
-	if ranks.IsEmpty() {
-		return nil
-	}
-	g := &Graph{}
-	d := r.Doing
-	d.Frames, d.Does, d.Detail, d.Ranks = clip(d.Frames), clip(d.Does), clip(d.Detail), ranks
-	d.Others = slices.Clone(d.Others[:min(len(d.Others), MaxThreads)])
-	for i := range d.Others {
-		t := &d.Others[i]
-		t.Name, t.Frames, t.Does, t.Detail = clip(t.Name), clip(t.Frames), clip(t.Does), clip(t.Detail)
-	}
-	g.doings = []Doing{d}
-	for _, c := range r.Comms {
-		c.Key, c.Name = clip(c.Key), clip(c.Name)
-		g.comms = append(g.comms, c)
-	}
-	for _, c := range r.Calls[:min(len(r.Calls), mostCalls)] {
-		c.Function, c.Comm, c.Op, c.Ranks = clip(c.Function), clip(c.Comm), clip(c.Op), ranks
-		g.calls = append(g.calls, c)
-	}
-	if r.Moved {
-		g.moved = ranks
-	}
-	if r.Doubt {
-		g.doubt = ranks
-	}
-	if len(r.Waits) > MaxEdges {
-		g.cut = ranks
-	} else {
-		g.edges = edgesOf(ranks, r.Waits)
-	}
-	g.comms = join(nil, sorted(g.comms, (*Comm).compare), (*Comm).compare, (*Comm).add)
-	g.calls = join(nil, sorted(g.calls, (*Call).compare), (*Call).compare, (*Call).add)
-	return g
-}
-
-// edgesOf collects the peers of equal edges.
-func edgesOf(ranks rank.Set, all []Message) (edges []Edge) {
-	type row struct {
-		Edge
-		peers []int
-	}
-	var rows []row
-	for _, m := range all {
-		e := m.Edge
-		e.Function, e.Comm, e.Object = clip(e.Function), clip(e.Comm), clip(e.Object)
-		i := slices.IndexFunc(rows, func(r row) bool { return r.compare(&e) == 0 })
-		if i < 0 {
-			i = len(rows)
-			rows = append(rows, row{Edge: e})
-		}
-		rows[i].peers = append(rows[i].peers, m.Peer)
-	}
-	for _, r := range rows {
-		slices.Sort(r.peers)
-		r.Pairs = pairsOf(ranks, slices.Compact(r.peers))
-		edges = append(edges, r.Edge)
-	}
-	return sorted(edges, (*Edge).compare)
-}
-
-// clip makes a text valid UTF-8 of at most mostText bytes.
-func clip(s string) string {
-	s = strings.ToValidUTF8(s, "\uFFFD")
-	if len(s) <= mostText {
-		return s
-	}
-	n := mostText
-	for !utf8.RuneStart(s[n]) {
-		n--
-	}
-	return s[:n]
-}
-
 // Without returns the graph without edges: all its ranks are in Cut.
 func (g *Graph) Without() *Graph {
 	if g.IsEmpty() {
 		return nil
 	}
-	return &Graph{comms: g.comms, calls: g.calls, doings: g.doings, moved: g.moved, cut: g.Ranks(), doubt: g.doubt, coarse: g.coarse}
+	return &Graph{comms: g.comms, calls: g.calls, doings: g.doings, moved: g.moved, cut: g.Ranks(), doubt: g.doubt, numbers: g.numbers, coarse: g.coarse}
 }
 
 // Only returns the graph of some of the ranks.
@@ -264,7 +156,7 @@ func (g *Graph) Only(ranks rank.Set) *Graph {
 	if g.IsEmpty() || !ranks.Intersects(g.Ranks()) {
 		return nil
 	}
-	out := &Graph{moved: g.moved.Intersect(ranks), cut: g.cut.Intersect(ranks), doubt: g.doubt.Intersect(ranks), coarse: g.coarse}
+	out := &Graph{moved: g.moved.Intersect(ranks), cut: g.cut.Intersect(ranks), doubt: g.doubt.Intersect(ranks), numbers: g.numbers.only(ranks), coarse: g.coarse}
 	used := map[string]bool{}
 	for _, c := range g.calls {
 		if c.Ranks = c.Ranks.Intersect(ranks); !c.Ranks.IsEmpty() {
@@ -275,6 +167,12 @@ func (g *Graph) Only(ranks rank.Set) *Graph {
 	for _, e := range g.edges {
 		if e.Pairs = e.Pairs.only(ranks); !e.Pairs.IsEmpty() {
 			out.edges = append(out.edges, e)
+			used[e.Comm] = true
+		}
+	}
+	for _, e := range g.unexpected {
+		if e.Pairs = e.Pairs.only(ranks); !e.Pairs.IsEmpty() {
+			out.unexpected = append(out.unexpected, e)
 			used[e.Comm] = true
 		}
 	}
@@ -341,6 +239,25 @@ func (g *Graph) Edges() []Edge {
 	return g.edges
 }
 
+// Unexpected returns messages that have arrived at ranks and that no receive has taken: the first one that has come
+// in place of an edge, from the same peer under another tag, from another peer, or in another communicator.
+// The peer is the sender. Function is "", and Send is false. Such a message may be received later.
+func (g *Graph) Unexpected() []Edge {
+	if g == nil {
+		return nil
+	}
+	return g.unexpected
+}
+
+// Numbers returns the ranks of MPI_COMM_WORLD that the ranks say they are, as peers. Ranks that have not said it are
+// not in it. Peers, roots and members of communicators in a graph are ranks of MPI_COMM_WORLD; see Renumbered.
+func (g *Graph) Numbers() Pairs {
+	if g == nil {
+		return Pairs{}
+	}
+	return g.numbers
+}
+
 // Doings returns what ranks do: each rank is in one of them.
 func (g *Graph) Doings() []Doing {
 	if g == nil {
@@ -396,5 +313,9 @@ func (g *Graph) Size() int {
 			n += row + len(t.Name) + len(t.Frames) + len(t.Does) + len(t.Detail)
 		}
 	}
+	for _, e := range g.unexpected {
+		n += row + len(e.Comm) + e.Pairs.size()
+	}
+	n += g.numbers.size()
 	return n
 }

@@ -39,6 +39,13 @@ func drawRank(t *rapid.T, r int) Rank {
 	}
 	x.Doing.Left = len(x.Doing.Does)
 	x.Moved, x.Doubt = rapid.Bool().Draw(t, "moved"), rapid.Bool().Draw(t, "doubt")
+	if x.Numbered = rapid.Bool().Draw(t, "numbered"); x.Numbered {
+		x.Number = r + rapid.IntRange(0, 1).Draw(t, "number")
+	}
+	if rapid.Bool().Draw(t, "unexpected") {
+		x.Comms = []Comm{world(100)}
+		x.Unexpected = []Message{{Edge{Comm: "w", Tag: rapid.IntRange(0, 1).Draw(t, "its tag")}, r + 1}}
+	}
 	switch rapid.IntRange(0, 3).Draw(t, "kind") {
 	case 0:
 		x.Calls, x.Comms = []Call{barrier()}, []Comm{world(100)}
@@ -48,7 +55,7 @@ func drawRank(t *rapid.T, r int) Rank {
 			peer := rapid.SampledFrom([]int{Any, Unknown, 0, 7, r + 1, r + 2, r}).Draw(t, "peer")
 			m := receive(peer, rapid.IntRange(-3, 1).Draw(t, "tag"))
 			m.Object = rapid.SampledFrom([]string{"", "lock of /tmp/x"}).Draw(t, "object")
-			m.Send, m.Need = rapid.Bool().Draw(t, "send"), Need(rapid.IntRange(0, 2).Draw(t, "need"))
+			m.Send, m.Need = rapid.Bool().Draw(t, "send"), Need(rapid.IntRange(0, 3).Draw(t, "need"))
 			x.Waits = append(x.Waits, m)
 		}
 	case 2:
@@ -192,6 +199,9 @@ func TestAfterFindsWhoMoved(t *testing.T) {
 			moved := !was || x.Moved || y.Moved
 			a.moved, b.moved = rank.Set{}, rank.Set{}
 			a.doubt, b.doubt = rank.Set{}, rank.Set{}
+			a.numbers, b.numbers = Pairs{}, Pairs{} // that they are known now, or what has come, is no progress
+			a.unexpected, b.unexpected = nil, nil
+			a.comms, b.comms = nil, nil
 			if moved = moved || !bytes.Equal(wireOf(a), wireOf(b)); got.Contains(r) != moved {
 				t.Fatalf("%d moved: %v; %v then %v", r, !moved, b, a)
 			}

@@ -25,6 +25,9 @@ type graphJSON struct {
 	Doubt *rank.Set   `json:"doubt,omitempty"`
 	// Coarse: Does and the like are left out, since they are others in too many ranks.
 	Coarse bool `json:"coarse,omitempty"`
+
+	Unexpected []edgeJSON  `json:"unexpected,omitempty"`
+	Numbers    [][]runJSON `json:"numbers,omitempty"`
 }
 
 type commJSON struct {
@@ -44,7 +47,7 @@ type callJSON struct {
 }
 
 type edgeJSON struct {
-	Function string      `json:"function"`
+	Function string      `json:"function,omitempty"`
 	Comm     string      `json:"comm,omitempty"`
 	Send     bool        `json:"send,omitempty"`
 	Need     Need        `json:"need,omitempty"`
@@ -64,7 +67,7 @@ type doingJSON struct {
 	Ranks  rank.Set     `json:"ranks"`
 }
 
-var needNames = [needs]string{"all", "one", "perhaps"}
+var needNames = [needs]string{"all", "one", "perhaps", "target"}
 
 // MarshalText returns the name of the need.
 func (n Need) MarshalText() ([]byte, error) { return []byte(needNames[min(n, needs-1)]), nil }
@@ -133,17 +136,7 @@ func (g *Graph) MarshalJSON() ([]byte, error) {
 	for _, c := range g.Calls() {
 		out.Calls = append(out.Calls, callJSON{c.Function, c.Comm, optional(c.Root), optional(c.Bytes), c.Op, c.Ranks})
 	}
-	for _, e := range g.Edges() {
-		x := edgeJSON{e.Function, e.Comm, e.Send, e.Need, e.Tag, e.Object, nil}
-		for _, lane := range e.Pairs.lanes {
-			var runs []runJSON
-			for _, r := range lane {
-				runs = append(runs, runJSON{int(r.First), r.Count, r.Peer, r.Step})
-			}
-			x.Lanes = append(x.Lanes, runs)
-		}
-		out.Edges = append(out.Edges, x)
-	}
+	out.Edges, out.Unexpected, out.Numbers = edgesJSON(g.Edges()), edgesJSON(g.Unexpected()), lanesJSON(g.Numbers())
 	for _, d := range g.Doings() {
 		x := doingJSON{jsonOf(d.First()), d.Calls, d.Left, nil, d.Ranks}
 		x.Number = 0
@@ -153,6 +146,54 @@ func (g *Graph) MarshalJSON() ([]byte, error) {
 		out.Doing = append(out.Doing, x)
 	}
 	return canonical.JSON(out), nil
+}
+
+func edgesJSON(edges []Edge) (out []edgeJSON) {
+	for _, e := range edges {
+		out = append(out, edgeJSON{e.Function, e.Comm, e.Send, e.Need, e.Tag, e.Object, lanesJSON(e.Pairs)})
+	}
+	return out
+}
+
+func lanesJSON(p Pairs) (out [][]runJSON) {
+	for _, lane := range p.lanes {
+		var runs []runJSON
+		for _, r := range lane {
+			runs = append(runs, runJSON{int(r.First), r.Count, r.Peer, r.Step})
+		}
+		out = append(out, runs)
+	}
+	return out
+}
+
+// edgesOfJSON is the inverse of edgesJSON.
+func edgesOfJSON(in []edgeJSON) (out []Edge, err error) {
+	for _, e := range in {
+		x := Edge{Function: e.Function, Comm: e.Comm, Send: e.Send, Need: e.Need, Tag: e.Tag, Object: e.Object}
+		if x.Pairs, err = pairsOfJSON(e.Lanes); err != nil {
+			return nil, err
+		}
+		out = append(out, x)
+	}
+	return out, nil
+}
+
+// pairsOfJSON is the inverse of lanesJSON.
+func pairsOfJSON(lanes [][]runJSON) (p Pairs, err error) {
+	for _, runs := range lanes {
+		var lane []Run
+		for _, r := range runs {
+			if r[0] < 0 || r[0] > int(rank.MaxID) {
+				return p, errors.New("wait graph: a run is not valid")
+			}
+			lane = append(lane, Run{rank.ID(r[0]), r[1], r[2], r[3]})
+			if !lane[len(lane)-1].isValid() {
+				return p, errors.New("wait graph: a run is not valid")
+			}
+		}
+		p.lanes = append(p.lanes, lane)
+	}
+	return p, nil
 }
 
 // UnmarshalJSON parses the result of MarshalJSON.
@@ -168,22 +209,15 @@ func (g *Graph) UnmarshalJSON(b []byte) error {
 	for _, c := range in.Calls {
 		out.calls = append(out.calls, Call{c.Function, c.Comm, given(c.Root), given(c.Bytes), c.Op, c.Ranks})
 	}
-	for _, e := range in.Edges {
-		x := Edge{Function: e.Function, Comm: e.Comm, Send: e.Send, Need: e.Need, Tag: e.Tag, Object: e.Object}
-		for _, runs := range e.Lanes {
-			var lane []Run
-			for _, r := range runs {
-				if r[0] < 0 || r[0] > int(rank.MaxID) {
-					return errors.New("wait graph: a run is not valid")
-				}
-				lane = append(lane, Run{rank.ID(r[0]), r[1], r[2], r[3]})
-				if !lane[len(lane)-1].isValid() {
-					return errors.New("wait graph: a run is not valid")
-				}
-			}
-			x.Pairs.lanes = append(x.Pairs.lanes, lane)
-		}
-		out.edges = append(out.edges, x)
+	var err error
+	if out.edges, err = edgesOfJSON(in.Edges); err != nil {
+		return err
+	}
+	if out.unexpected, err = edgesOfJSON(in.Unexpected); err != nil {
+		return err
+	}
+	if out.numbers, err = pairsOfJSON(in.Numbers); err != nil {
+		return err
 	}
 	for _, d := range in.Doing {
 		t := threadOf(d.threadJSON)
@@ -219,6 +253,12 @@ func (g *Graph) String() string {
 			object = " of " + strconv.Quote(e.Object)
 		}
 		parts = append(parts, fmt.Sprintf("%s %s %s(%q, %s)%s %s", needNames[e.Need], kind, e.Function, e.Comm, PeerText(e.Tag), object, e.Pairs))
+	}
+	for _, e := range g.Unexpected() {
+		parts = append(parts, fmt.Sprintf("unexpected (%q, %s) %s", e.Comm, PeerText(e.Tag), e.Pairs))
+	}
+	if !g.Numbers().IsEmpty() {
+		parts = append(parts, "numbers "+g.Numbers().String())
 	}
 	for _, d := range g.Doings() {
 		text := d.First().String()

@@ -108,10 +108,13 @@ func (g *Graph) Merge(h *Graph) *Graph {
 		cut:    g.cut.Union(h.cut),
 		doubt:  g.doubt.Union(h.doubt),
 		coarse: g.coarse || h.coarse,
+
+		unexpected: join(g.unexpected, h.unexpected, (*Edge).compare, (*Edge).add),
+		numbers:    g.numbers.merge(h.numbers),
 	}
 	out.bound()
 	if out.runs() > maxRuns {
-		out.edges, out.cut = nil, out.Ranks()
+		out.edges, out.unexpected, out.cut = nil, nil, out.Ranks()
 	}
 	return out
 }
@@ -124,5 +127,8 @@ func (g *Graph) runs() (n int) {
 	for i := range g.edges {
 		n += g.edges[i].Pairs.runs()
 	}
-	return n
+	for i := range g.unexpected {
+		n += g.unexpected[i].Pairs.runs()
+	}
+	return n + g.numbers.runs()
 }

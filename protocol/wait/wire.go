@@ -1,6 +1,7 @@
 // Encoding of a graph.
 //
-//	graph = list(comm) list(call) list(edge) list(doing) set set set uvarint   moved, cut, doubt, coarse
+//	graph = list(comm) list(call) list(edge) list(doing) list(edge) list(lane) set set set uvarint
+//	                                                                  unexpected, numbers, moved, cut, doubt, coarse
 //	list  = uvarint(rows) row...
 //	comm  = text(key) text(name) set set                             members, remote
 //	call  = text(comm) text(function) varint(root) varint(bytes) text(op) set
@@ -44,21 +45,14 @@ func (g *Graph) AppendWire(b []byte) []byte {
 		b = binary.AppendVarint(b, int64(c.Bytes))
 		return appendSet(appendText(b, c.Op), c.Ranks)
 	})
-	b = appendRows(b, g.edges, func(b []byte, e *Edge) []byte {
-		b = appendText(appendText(b, e.Comm), e.Function)
-		bits := uint64(e.Need) << 1
-		if e.Send {
-			bits |= 1
-		}
-		b = appendText(binary.AppendVarint(binary.AppendUvarint(b, bits), int64(e.Tag)), e.Object)
-		return appendRows(b, e.Pairs.lanes, func(b []byte, lane *[]Run) []byte { return appendRuns(b, *lane) })
-	})
+	b = appendRows(b, g.edges, appendEdge)
 	b = appendRows(b, g.doings, func(b []byte, d *Doing) []byte {
 		first := d.First()
 		b = binary.AppendUvarint(appendThread(b, &first), uint64(d.Calls))
 		b = appendRows(binary.AppendUvarint(b, uint64(d.Left)), d.Others, appendThread)
 		return appendSet(b, d.Ranks)
 	})
+	b = appendPairs(appendRows(b, g.unexpected, appendEdge), g.numbers)
 	b = appendSet(appendSet(appendSet(b, g.moved), g.cut), g.doubt)
 	return binary.AppendUvarint(b, bit(g.coarse))
 }
@@ -76,6 +70,20 @@ func appendRows[T any](b []byte, rows []T, one func([]byte, *T) []byte) []byte {
 		b = one(b, &rows[i])
 	}
 	return b
+}
+
+func appendEdge(b []byte, e *Edge) []byte {
+	b = appendText(appendText(b, e.Comm), e.Function)
+	bits := uint64(e.Need) << 1
+	if e.Send {
+		bits |= 1
+	}
+	b = appendText(binary.AppendVarint(binary.AppendUvarint(b, bits), int64(e.Tag)), e.Object)
+	return appendPairs(b, e.Pairs)
+}
+
+func appendPairs(b []byte, p Pairs) []byte {
+	return appendRows(b, p.lanes, func(b []byte, lane *[]Run) []byte { return appendRuns(b, *lane) })
 }
 
 func appendText(b []byte, s string) []byte {
@@ -186,6 +194,8 @@ func Decode(b []byte) (g *Graph, rest []byte, err error) {
 		d.Others = rows(r, leastThread, func(t *Thread) { *t = r.thread() })
 		d.Ranks = r.set()
 	})
+	g.unexpected = rows(r, leastRow, r.edge)
+	g.numbers = r.pairs()
 	g.moved, g.cut, g.doubt = r.set(), r.set(), r.set()
 	g.coarse = r.Number("coarse", 1) == 1
 	if r.Err == nil {
@@ -214,7 +224,11 @@ func (r *reader) edge(e *Edge) {
 	bits := r.Number("need", int(needs)<<1-1)
 	e.Need, e.Send = Need(bits>>1), bits&1 != 0
 	e.Tag, e.Object = r.number(Unknown), r.text()
-	e.Pairs.lanes = rows(r, leastLane, func(lane *[]Run) {
+	e.Pairs = r.pairs()
+}
+
+func (r *reader) pairs() (p Pairs) {
+	p.lanes = rows(r, leastLane, func(lane *[]Run) {
 		next, peer := rank.ID(0), 0
 		*lane = rows(r, leastRun, func(x *Run) {
 			x.First = next + rank.ID(r.Number("gap", int(rank.MaxID)))
@@ -227,12 +241,13 @@ func (r *reader) edge(e *Edge) {
 			next, peer = x.Last()+1, x.Peer
 		})
 	})
+	return p
 }
 
 // check returns an error if the rows of a decoded graph are not in order, or their ranks are not consistent.
 func (g *Graph) check() error {
 	ok := ascends(g.comms, (*Comm).compare) && ascends(g.calls, (*Call).compare) &&
-		ascends(g.edges, (*Edge).compare) && ascends(g.doings, (*Doing).compare)
+		ascends(g.edges, (*Edge).compare) && ascends(g.doings, (*Doing).compare) && ascends(g.unexpected, (*Edge).compare)
 	if !ok {
 		return errors.New("rows are out of order")
 	}
@@ -255,13 +270,16 @@ func (g *Graph) check() error {
 			return errors.New("a call has the wrong ranks")
 		}
 	}
-	for i := range g.edges {
-		if err := g.edges[i].Pairs.check(); err != nil {
+	for _, e := range slices.Concat(g.edges, g.unexpected) {
+		if err := e.Pairs.check(); err != nil {
 			return err
 		}
-		if !within(g.edges[i].Pairs.Ranks()) {
+		if !within(e.Pairs.Ranks()) {
 			return errors.New("an edge has the wrong ranks")
 		}
+	}
+	if p := g.numbers; !p.IsEmpty() && (p.check() != nil || len(p.lanes) > 1 || !within(p.Ranks()) || !p.areRanks()) {
+		return errors.New("numbers are not those of the ranks")
 	}
 	if !within(g.moved) || !within(g.cut) || !within(g.doubt) {
 		return errors.New("a set has the wrong ranks")

@@ -256,7 +256,163 @@ static void file(void)
     MPI_File_open(MPI_COMM_WORLD, "/dev/null", MPI_MODE_RDONLY, MPI_INFO_NULL, &f);
 }
 
+static void crossed(void) // the columns of a grid wait for a row, and that for them
+{
+    MPI_Comm pairs, ends;
+    MPI_Comm_split(MPI_COMM_WORLD, rank / 2, rank, &pairs); // 0-1, 2-3, 4
+    MPI_Comm_split(MPI_COMM_WORLD, rank == 1 || rank == 2, rank, &ends); // 1-2, the others
+    MPI_Comm_set_name(pairs, "pairs");
+    MPI_Comm_set_name(ends, "ends");
+    if (rank == 1)
+        MPI_Barrier(ends);
+    if (rank == 3)
+        MPI_Send(buffer, big, MPI_CHAR, 1, 2, MPI_COMM_WORLD);
+    if (rank < 4)
+        MPI_Barrier(pairs);
+    MPI_Barrier(MPI_COMM_WORLD);
+}
+
+static void longring(void) // sends that are too long to be eager, all in the same direction
+{
+    MPI_Send(buffer, big, MPI_CHAR, (rank + 1) % size, 1, MPI_COMM_WORLD);
+    MPI_Recv(buffer, big, MPI_CHAR, (rank + size - 1) % size, 1, MPI_COMM_WORLD, MPI_STATUS_IGNORE);
+}
+
+static void request(void) // rank 2 has not made its request
+{
+    MPI_Request q;
+    int one = 1, all;
+    if (rank == 2)
+        sleep(1000);
+    MPI_Iallreduce(&one, &all, 1, MPI_INT, MPI_SUM, MPI_COMM_WORLD, &q);
+    MPI_Wait(&q, MPI_STATUS_IGNORE);
+}
+
+static void mixed(void) // a collective and a message
+{
+    MPI_Request q[2];
+    int x, one = 1, all;
+    if (rank == 2)
+        sleep(1000);
+    MPI_Iallreduce(&one, &all, 1, MPI_INT, MPI_SUM, MPI_COMM_WORLD, &q[0]);
+    MPI_Irecv(&x, 1, MPI_INT, (rank + 1) % size, 4, MPI_COMM_WORLD, &q[1]);
+    MPI_Send(&rank, 1, MPI_INT, (rank + size - 1) % size, 4, MPI_COMM_WORLD);
+    MPI_Waitall(2, q, MPI_STATUSES_IGNORE);
+    MPI_Barrier(MPI_COMM_WORLD);
+}
+
+static void othercomm(void) // rank 2 has sent in another communicator
+{
+    MPI_Comm copy;
+    MPI_Comm_dup(MPI_COMM_WORLD, &copy);
+    MPI_Comm_set_name(copy, "copy");
+    if (rank == 2)
+        MPI_Send(&rank, 1, MPI_INT, 3, 9, MPI_COMM_WORLD);
+    if (rank == 3)
+        MPI_Recv(&rank, 1, MPI_INT, 2, 9, copy, MPI_STATUS_IGNORE);
+    MPI_Barrier(copy);
+}
+
+static void writeall(void)
+{
+    MPI_File f;
+    char name[100];
+    snprintf(name, sizeof name, "/tmp/hang-file-%d", (int)getppid());
+    MPI_File_open(MPI_COMM_WORLD, name, MPI_MODE_CREATE | MPI_MODE_WRONLY | MPI_MODE_DELETE_ON_CLOSE, MPI_INFO_NULL, &f);
+    if (rank == 2)
+        sleep(1000);
+    MPI_File_write_all(f, buffer, 8, MPI_CHAR, MPI_STATUS_IGNORE);
+}
+
+static void lock(void) // rank 2 keeps the lock of its window
+{
+    MPI_Win w;
+    MPI_Win_create(buffer, big, 1, MPI_INFO_NULL, MPI_COMM_WORLD, &w);
+    if (rank == 2) {
+        MPI_Win_lock(MPI_LOCK_EXCLUSIVE, 2, 0, w);
+        MPI_Barrier(MPI_COMM_WORLD);
+        sleep(1000);
+    }
+    MPI_Barrier(MPI_COMM_WORLD);
+    MPI_Win_lock(MPI_LOCK_EXCLUSIVE, 2, 0, w);
+    MPI_Put(&rank, 1, MPI_INT, 2, 0, 1, MPI_INT, w);
+    MPI_Win_unlock(2, w);
+    MPI_Barrier(MPI_COMM_WORLD);
+}
+
+static void probe(void) // for a message that nobody sends
+{
+    MPI_Status s;
+    if (rank == 4)
+        MPI_Probe(0, 12, MPI_COMM_WORLD, &s);
+    MPI_Barrier(MPI_COMM_WORLD);
+}
+
 // Jobs that do not hang.
+
+static void polls(void) // rank 2 makes the others wait, and looks for messages in a loop
+{
+    for (;;) {
+        if (rank == 2) {
+            int n = 0, found, x;
+            for (int i = 0; n < size - 1; i++) {
+                MPI_Status s;
+                MPI_Iprobe(MPI_ANY_SOURCE, 3, MPI_COMM_WORLD, &found, &s);
+                if (found) {
+                    MPI_Recv(&x, 1, MPI_INT, s.MPI_SOURCE, 3, MPI_COMM_WORLD, MPI_STATUS_IGNORE);
+                    n++;
+                }
+            }
+        } else {
+            for (int i = 0; i < 3000000 * (rank + 1); i++)
+                sink += i * 0.5;
+            MPI_Send(&rank, 1, MPI_INT, 2, 3, MPI_COMM_WORLD);
+        }
+        reduce(MPI_COMM_WORLD);
+    }
+}
+
+static void tests(void) // overlap of a collective and work, with MPI_Test between
+{
+    for (;;) {
+        MPI_Request q;
+        int done = 0, one = 1, all;
+        MPI_Iallreduce(&one, &all, 1, MPI_INT, MPI_SUM, MPI_COMM_WORLD, &q);
+        for (int i = 0; i < 20 * (rank + 1) && !done; i++) {
+            for (int k = 0; k < 300000; k++)
+                sink += k * 0.5;
+            MPI_Test(&q, &done, MPI_STATUS_IGNORE);
+        }
+        MPI_Wait(&q, MPI_STATUS_IGNORE);
+    }
+}
+
+static void setup(void) // one rank reads what the others will get
+{
+    if (rank == 2)
+        for (int i = 0; i < 1000; i++)
+            usleep(100000);
+    MPI_Bcast(buffer, 64, MPI_CHAR, 2, MPI_COMM_WORLD);
+}
+
+static void early(void) // messages that are received later than others that are sent after them
+{
+    for (int step = 0;; step++) {
+        int x;
+        if (rank == 0) {
+            for (int to = 1; to < size; to++)
+                MPI_Send(&step, 1, MPI_INT, to, 7, MPI_COMM_WORLD);
+            for (int i = 0; i < 20000000; i++)
+                sink += i * 0.5;
+            for (int to = 1; to < size; to++)
+                MPI_Send(&step, 1, MPI_INT, to, 99, MPI_COMM_WORLD);
+        } else {
+            MPI_Recv(&x, 1, MPI_INT, 0, 99, MPI_COMM_WORLD, MPI_STATUS_IGNORE);
+            MPI_Recv(&x, 1, MPI_INT, 0, 7, MPI_COMM_WORLD, MPI_STATUS_IGNORE);
+        }
+        reduce(MPI_COMM_WORLD);
+    }
+}
 
 static void busy(void) { for (;;) reduce(MPI_COMM_WORLD); }
 
@@ -346,6 +502,8 @@ static const struct { const char *name; void (*run)(void); } cases[] = {
     {"tag", tag}, {"shift", shift}, {"isend", isend}, {"bcast", bcast}, {"fence", fence}, {"file", file},
     {"busy", busy}, {"imbalance", imbalance}, {"pipeline", pipeline}, {"pingpong", pingpong}, {"master", master},
     {"writer", writer}, {"roots", roots},
+    {"crossed", crossed}, {"longring", longring}, {"request", request}, {"mixed", mixed}, {"othercomm", othercomm},
+    {"writeall", writeall}, {"lock", lock}, {"probe", probe}, {"polls", polls}, {"tests", tests}, {"setup", setup}, {"early", early},
 };
 
 int main(int argc, char **argv)

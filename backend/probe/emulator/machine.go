@@ -255,6 +255,9 @@ var ErrTooLong = errors.New("too many instructions")
 // errReached ends a call at a function of another image.
 var errReached = errors.New("reached")
 
+// ErrNotReached says that a function has returned without a call of the functions that were to end it.
+var ErrNotReached = errors.New("none of the functions was called")
+
 // Passed is a call of a function of another image: its name and its first six integer arguments.
 type Passed struct {
 	Name string
@@ -263,13 +266,13 @@ type Passed struct {
 
 // CallUntil executes a function of up to six integer arguments until it calls one of the named functions
 // of other images, which is not executed. What was written until then is not complete: Undo should
-// follow.
+// follow. If the function returns before, the error is ErrNotReached.
 func (m *Machine) CallUntil(names []string, function uint64, args ...uint64) (Passed, error) {
 	m.until = names
 	defer func() { m.until = nil }()
 	switch _, _, err := m.Call(function, args...); err {
 	case nil:
-		return Passed{}, errors.New("none of the functions was called")
+		return Passed{}, ErrNotReached
 	case errReached:
 		return m.passed, nil
 	default:

@@ -91,6 +91,15 @@ func (l *Library) proof() error {
 	return l.why
 }
 
+// Number returns the rank of the process in MPI_COMM_WORLD; ok is false if the library does not know it, as before
+// MPI_Init, or is not understood.
+func (l *Library) Number() (n int, ok bool) {
+	if l.proof() != nil {
+		return 0, false
+	}
+	return l.World().Rank, true
+}
+
 // World returns MPI_COMM_WORLD.
 func (l *Library) World() *Communicator { return l.Communicator(l.world) }
 

@@ -46,17 +46,30 @@ var hangs = []planted{
 	{name: "duplicate", want: "certain: deadlock: 0-1,3-4 wait in MPI_Barrier on MPI_COMM_WORLD for 2, 2 waits in MPI_Barrier on copy for 0-1,3-4"},
 	{name: "waitall", want: "certain: 0,4 wait in MPI_Barrier on MPI_COMM_WORLD for 1-3; 1 waits for 2 (receive tag 4), 3 waits for 2 (receive tag 4); 2 sleeps for up to N s in waitall (hang.c)"},
 	{name: "server", want: "certain: deadlock: 0 waits for any of 1-4 (receive tag 5), 1-4 wait in MPI_Barrier on MPI_COMM_WORLD for 0"},
-	{name: "tag", want: "certain: deadlock: 0-2,4 wait in MPI_Barrier on MPI_COMM_WORLD for 3, 3 waits for 2 (receive tag 99)"},
+	{name: "tag", want: "certain: deadlock: 0-2,4 wait in MPI_Barrier on MPI_COMM_WORLD for 3, 3 waits for 2 (receive tag 99, 2 has sent tag 7)"},
 	{name: "shift", want: "so far: 0,4 wait in MPI_Barrier on MPI_COMM_WORLD for 1-3; 1 waits for 2 (send tag 6), 3 waits for 2 (receive tag 6); 2 sleeps for up to N s in shift (hang.c)"},
 	{name: "isend", want: "certain: deadlock: 0,2-4 wait in MPI_Barrier on MPI_COMM_WORLD for 1, 1 waits for 2 (send tag 6)"},
 	{name: "file", want: "certain: 0-1,3-4 wait in MPI_File_open on MPI_COMM_WORLD for 2; 2 sleeps for up to N s in file (hang.c)"},
+	{name: "othercomm", want: "certain: deadlock: 0-2,4 wait in MPI_Barrier on copy for 3, 3 waits for 2 (receive tag 9 on copy, 2 has sent tag 9 on MPI_COMM_WORLD)"},
+	{name: "request", want: "certain: 0-1,3-4 wait in MPI_Wait (collective) on MPI_COMM_WORLD for 2; 2 sleeps for up to N s in request (hang.c)"},
+	{name: "crossed", want: "certain: deadlock: 1 waits in MPI_Barrier on ends for 2, 2 waits in MPI_Barrier on pairs for 3, 3 waits for 1 (send tag 2); behind them 0,4 wait"},
+	{name: "lock", want: "so far: 0-1 wait for 2 (its window in MPI_Win_lock), 3-4 wait for 2 (its window in MPI_Win_lock); 2 sleeps for up to N s in lock (hang.c)"},
+	{name: "writeall", want: "certain: 0-1,3-4 wait in MPI_File_write_all on a communicator of 0-4 for 2; 2 sleeps for up to N s in writeall (hang.c)"},
+	// Those from here on are run with -all-hangs only.
+	{name: "longring", want: "certain: deadlock: 0-3 wait for 1..4 (send tag 1), 4 waits for 0 (send tag 1)"},
+	{name: "probe", want: "certain: deadlock: 0-3 wait in MPI_Barrier on MPI_COMM_WORLD for 4, 4 waits for 0 (receive tag 12)"},
+	{name: "mixed", want: "certain: 0-1,3-4 wait in MPI_Waitall (collective) on MPI_COMM_WORLD for 2, 1 waits for 2 (receive tag 4); 2 sleeps for up to N s in mixed (hang.c)"},
+	{name: "fence", want: "certain: 0-1,3-4 wait in MPI_Win_fence on a communicator of 0-4 for 2; 2 sleeps for up to N s in fence (hang.c)"},
 }
 
+// fewHangs is how many of them are run without -all-hangs.
+const fewHangs = 25
+
 // goesOn are cases that do not hang: no deadlock and no error may be found in them.
-var goesOn = []string{"imbalance", "pipeline", "pingpong", "roots", "master", "busy", "writer"}
+var goesOn = []string{"imbalance", "pipeline", "pingpong", "roots", "early", "tests", "master", "busy", "writer", "polls", "setup"}
 
 // fewGoOn is how many of them are run without -all-hangs.
-const fewGoOn = 4
+const fewGoOn = 6
 
 var lineOfSource = regexp.MustCompile(`:\d+\)`)
 
@@ -71,7 +84,7 @@ func TestHangs(t *testing.T) {
 			if m.command != openMPI.command && h.mpich != "" {
 				want = h.mpich
 			}
-			if i%2 != k && !*allHangs {
+			if (i%2 != k || i >= fewHangs) && !*allHangs {
 				continue
 			}
 			t.Run(m.name+"/"+h.name, func(t *testing.T) {
@@ -86,6 +99,65 @@ func TestHangs(t *testing.T) {
 				})
 			})
 		}
+	}
+}
+
+// TestWaitsOfDebuggedRanks checks that the prompt tells what ranks wait for that gdb has, whether they are stopped or
+// run, with a gdb each and with one for all.
+func TestWaitsOfDebuggedRanks(t *testing.T) {
+	for k, m := range starters {
+		t.Run(m.name, func(t *testing.T) {
+			s := newScene(t)
+			job := s.hang(m, "tag")
+			defer job.kill()
+			for _, layout := range []string{"1", "5"} {
+				args := []string{"attach", "--batch", "--ranks-per-gdb", layout, "-e", "waits --samples 1"}
+				if k == 0 || *allHangs {
+					args = append(args, "-e", "continue &", "-e", "waits --samples 1")
+				}
+				p := s.start(unraced("sdm"), append(args, strconv.Itoa(job.starter.cmd.Process.Pid))...)
+				if got := p.status(patience); got != 0 {
+					t.Fatalf("exit status %d%s", got, p.said())
+				}
+				// It is never certain: ranks that are stopped get no messages.
+				const sentence = "so far: 0-2,4 wait in MPI_Barrier on MPI_COMM_WORLD for 3, 3 waits for 2 (receive tag 99, 2 has sent tag 7)\n"
+				if n := strings.Count(p.out.text(), sentence); n != strings.Count(strings.Join(args, " "), "waits") {
+					t.Errorf("with %s ranks for a gdb it says that %d times:%s", layout, n, p.said())
+				}
+			}
+		})
+	}
+}
+
+// TestOtherNumbers gives the ranks numbers in the opposite order of MPI_COMM_WORLD, and only some of them numbers.
+func TestOtherNumbers(t *testing.T) {
+	s := newScene(t)
+	job := s.hang(openMPI, "tag")
+	defer job.kill()
+	said := func(target string) string {
+		p := s.start(unraced("sdm"), "waits", target)
+		if got := p.status(patience); got != 0 {
+			t.Fatalf("exit status %d%s", got, p.said())
+		}
+		first, _, _ := strings.Cut(p.out.text(), "\n")
+		return first
+	}
+	pids := make([]string, 5)
+	for _, f := range regexp.MustCompile(`rank (\d) pid (\d+)`).FindAllStringSubmatch(job.starter.out.text(), -1) {
+		r, _ := strconv.Atoi(f[1])
+		pids[4-r] = f[2]
+	}
+	all := "pids:" + strings.Join(pids, ",")
+	s.eventually(patience, func() string {
+		const want = "certain: deadlock: 0,2-4 wait in MPI_Barrier on MPI_COMM_WORLD for 1, 1 waits for 2 (receive tag 99, 2 has sent tag 7)"
+		if got := said(all); got != want {
+			return "it says " + got + "\nand not " + want
+		}
+		return ""
+	})
+	const want = "no verdict: the numbers here are not those of MPI_COMM_WORLD, and its rank 0 is not here, or has not said its number"
+	if got := said("pids:" + strings.Join(pids[1:3], ",")); got != want {
+		t.Errorf("of a part it says %s\nand not %s", got, want)
 	}
 }
 
@@ -148,7 +220,55 @@ func TestHangsOfPython(t *testing.T) {
 	}
 }
 
-// hung is a job of hang.c or hang.py.
+// TestHangsInFortran plants one hang in a job of each binding of Fortran.
+func TestHangsInFortran(t *testing.T) {
+	for k, m := range starters {
+		for i, binding := range []string{"f08", "mpi", "mpif"} {
+			if i%2 != k && !*allHangs {
+				continue
+			}
+			t.Run(m.name+"/"+binding, func(t *testing.T) {
+				s := newScene(t)
+				job := s.hung(m, fortran(t, m, binding == "f08"), binding)
+				defer job.kill()
+				want := "certain: deadlock: 0-2,4 wait in MPI_Allreduce on MPI_COMM_WORLD for 3, 3 waits for 2 (receive tag 99, 2 has sent tag 7)"
+				if m.command != openMPI.command && binding == "f08" { // there the communicator of a collective is not found
+					want = "certain: 3 waits for 2 (receive tag 99, 2 has sent tag 7); 2 is in MPI_Allreduce, it is not known for whom"
+				}
+				s.eventually(patience, func() string {
+					if got, _, _ := strings.Cut(job.waits(), "\n"); got != want {
+						return "it says " + got + "\nand not " + want
+					}
+					return ""
+				})
+			})
+		}
+	}
+}
+
+// fortran compiles hangf.F90 with the compiler of an MPI.
+func fortran(t *testing.T, m starter, modern bool) (program string) {
+	t.Helper()
+	_, family, _ := strings.Cut(m.compiler, ".")
+	compiler, err := exec.LookPath("mpif90." + family)
+	if err != nil {
+		t.Skip("no compiler of Fortran: ", err)
+	}
+	program = filepath.Join(t.TempDir(), "hangf")
+	args := []string{"-g", "-O1", "-J", filepath.Dir(program), "-o", program, "testdata/hangf.F90"}
+	if !modern {
+		args = append(args, "-DNO_F08")
+	}
+	if text, err := exec.Command(compiler, args...).CombinedOutput(); err != nil {
+		if modern && strings.Contains(string(text), "mpi_f08.mod") {
+			t.Skip("this MPI has no module mpi_f08 for this compiler")
+		}
+		t.Fatalf("%v: %s", err, text)
+	}
+	return program
+}
+
+// hung is a job of hang.c, hang.py or hangf.F90.
 type hung struct {
 	s       *scene
 	starter *process

@@ -14,6 +14,7 @@ import (
 	"sdm/master/frontend/console/text"
 	"sdm/master/hangfile"
 	"sdm/master/session"
+	hangs "sdm/master/verdict" // verdict is a type of this package
 	"sdm/protocol"
 	"sdm/protocol/rank"
 )
@@ -193,6 +194,7 @@ type console struct {
 	pending  command.Pending // whether breakpoints may wait for libraries
 	question *question       // answered by the next line; nil: none
 
+	hangs    hangs.Judge // of events that are written as JSON
 	aborting aborting
 	ended    bool   // no further command will come
 	status   Status // if ended by a command or an error

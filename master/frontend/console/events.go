@@ -11,6 +11,9 @@ import (
 // take processes an event of the session.
 func (c *console) take(e session.Event) {
 	x := c.calls[e.ID]
+	if c.cfg.Format == NDJSON {
+		e = c.hangs.Look(e)
+	}
 	if c.cfg.Format == NDJSON && !c.cfg.suppresses(e) && (x == nil || !x.quiet || x.refusals && e.Done == nil && e.Group.Kind != protocol.KindResult) {
 		line := e.AppendBrief(nil)
 		if c.cfg.WholeSets {

@@ -156,7 +156,7 @@ func (c *console) ask(cmd command.Command, from source) error {
 	if cmd.Do == "break" {
 		s.Args.Pending = pending == command.PendingOn
 	}
-	x := &call{asked: text.Asked{Label: cmd.Label, Format: cmd.Args.Format, Full: cmd.Args.Limit < 0, Export: cmd.Export}, cmd: cmd, from: from, typed: from.prompt} // print --all
+	x := &call{asked: text.Asked{Label: cmd.Label, Format: cmd.Args.Format, Full: cmd.Args.Limit < 0, Export: cmd.Export, Explain: cmd.Args.Explain}, cmd: cmd, from: from, typed: from.prompt} // print --all
 	if cmd.File != "" {
 		x.quiet, x.then = c.cfg.Format == Text, c.export
 	}

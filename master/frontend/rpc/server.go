@@ -11,6 +11,7 @@ import (
 	"sync"
 
 	"sdm/master/session"
+	"sdm/master/verdict"
 	"sdm/protocol"
 	"sdm/protocol/canonical"
 )
@@ -66,6 +67,7 @@ type server struct {
 	ended bool          // the session has ended, and not only the connection; used by the writer
 	quit  bool          // a quit has been answered; used by the writer
 	whole bool          // send the complete rank sets of all events; used by the writer
+	judge verdict.Judge // used by the writer
 
 	mu       sync.Mutex
 	sess     session.Session // nil until initialized

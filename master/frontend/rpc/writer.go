@@ -91,6 +91,7 @@ func (s *server) event(batch [][]byte, e session.Event, ok bool) (_ [][]byte, ov
 	}
 	s.quit = s.quit || e.Done != nil && e.Command == "quit"
 	c := s.callOf(e)
+	e = s.judge.Look(e)
 	line := s.line(e, s.whole || c != nil && c.whole)
 	switch {
 	case c == nil:

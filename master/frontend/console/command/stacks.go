@@ -18,7 +18,7 @@ const (
 	Waits = "waits"
 )
 
-// parseWaits reads "[--samples N] [--every DURATION] [--dot|--json|--hang-file] [> FILE]". Without samples there
+// parseWaits reads "[--explain] [--samples N] [--every DURATION] [--dot|--json|--hang-file] [> FILE]". Without samples there
 // are four.
 func parseWaits(c *Command) *Mistake {
 	if m := parseStacks(c); m != nil && m.Text != needsSamples {
@@ -28,8 +28,8 @@ func parseWaits(c *Command) *Mistake {
 		}
 		return m
 	}
-	if c.Export == Folded || c.Args.By != "" || c.Args.AllThreads || c.Args.Explain {
-		return &Mistake{Text: "waits: it takes --samples, --every, --dot, --json and --hang-file"}
+	if c.Export == Folded || c.Args.By != "" || c.Args.AllThreads {
+		return &Mistake{Text: "waits: it takes --explain, --samples, --every, --dot, --json and --hang-file"}
 	}
 	c.Export = Waits + c.Export
 	if c.Args.Samples == 0 {

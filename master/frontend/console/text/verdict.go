@@ -27,7 +27,8 @@ func (w *Writer) verdict(a Asked, groups []protocol.Group) (lines []string) {
 	case a.Command != "stacks":
 		return nil
 	case a.Export == "":
-		return w.findings(Waits(a, groups))
+		g, samples := Waits(a, groups)
+		return w.findings(a, g, samples)
 	case a.Export == waits:
 		return w.waits(a, groups)
 	}
@@ -47,11 +48,11 @@ func (w *Writer) waits(a Asked, groups []protocol.Group) (lines []string) {
 	g, samples := Waits(a, groups)
 	if g.IsEmpty() {
 		if slices.ContainsFunc(groups, func(g protocol.Group) bool { return g.Kind == protocol.KindResult }) {
-			lines = append(lines, "what these ranks wait for is not known: a debugger has them")
+			lines = append(lines, "what these ranks wait for is not known: there is no process of theirs that can be read")
 		}
 		return lines
 	}
-	lines = w.findings(g, samples)
+	lines = w.findings(a, g, samples)
 	for _, r := range verdict.Rows(g) {
 		lines = append(lines, w.header(r.Ranks, rank.Set{})+" "+w.clean(r.Text))
 	}
@@ -73,7 +74,7 @@ func ExportWaits(a Asked, groups []protocol.Group) string {
 	return ""
 }
 
-func (w *Writer) findings(g *wait.Graph, samples int) (lines []string) {
+func (w *Writer) findings(a Asked, g *wait.Graph, samples int) (lines []string) {
 	for _, f := range verdict.Of(g, samples) {
 		label := "so far: "
 		if f.Certain {
@@ -83,6 +84,11 @@ func (w *Writer) findings(g *wait.Graph, samples int) (lines []string) {
 			label = "no verdict: "
 		}
 		lines = append(lines, w.paint(f.Kind <= verdict.Mismatch, w.clean(label+f.Text)))
+		if a.Explain {
+			for _, line := range verdict.Evidence(g, samples, f) {
+				lines = append(lines, "  "+w.clean(line))
+			}
+		}
 	}
 	return lines
 }

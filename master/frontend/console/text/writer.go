@@ -38,6 +38,8 @@ type Asked struct {
 	// Export is the format of stacks: "folded", "dot", "json"; "" is text. With "waits" in front
 	// of it, it is that of what the ranks wait for, and "waits" alone is its text.
 	Export string
+	// Explain adds to a verdict what it is based on.
+	Explain bool
 	// Gone are the ranks that had ended when the answers came.
 	Gone []session.StatusGroup
 }
