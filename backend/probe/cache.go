@@ -32,6 +32,8 @@ type cache struct {
 	variable string
 	// debugFiles is the directory of separate debug files; "": they are not read.
 	debugFiles string
+	// known are registers of threads that a debugger has stopped; see hold.Steps.
+	known []hold.Known
 }
 
 func newCache() *cache {

@@ -97,6 +97,7 @@ func (c *cache) hold(known []*process) []hold.Process {
 			known[i].python.copy(held)
 			known[i].copyFutexes(held)
 		},
+		Known:  c.known,
 		Buffer: &c.buffer,
 	})
 }

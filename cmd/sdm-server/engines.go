@@ -46,7 +46,7 @@ func openGDB(o *options, log *slog.Logger, k backend.Sink) (backend.Backend, err
 	if o.early.ahead != nil {
 		cfg.Custody = o.early.custody
 	}
-	engine, err := gdb.New(cfg, k)
+	engine, err := probe.WithWaits(func(k backend.Sink) (backend.Backend, error) { return gdb.New(cfg, k) }, k)
 	if err == nil {
 		o.early = early{}
 	}

@@ -9,6 +9,7 @@ import (
 	"strconv"
 	"strings"
 
+	"sdm/backend"
 	"sdm/backend/gdb/gdbtext"
 	"sdm/backend/gdb/request"
 	"sdm/backend/mi"
@@ -174,6 +175,7 @@ type threadStack struct {
 	frames []Frame
 	signal string // with which it crashed; "": it has not
 	event  bool   // it has stopped for a reason of its own
+	thread int    // gdb's number
 }
 
 func (fr *Frames) stacksAgain(q *request.Request, by string, round int) {
@@ -187,7 +189,7 @@ func (fr *Frames) stacksAgain(q *request.Request, by string, round int) {
 			if a.Failed() {
 				refusal = a.Results.Str("msg")
 			} else {
-				all = append(all, threadStack{FramesIn(a.Results), signal, event})
+				all = append(all, threadStack{FramesIn(a.Results), signal, event, t.GDB})
 				unnamed = append(unnamed, fr.UnnamedFrames(a.Results)...)
 			}
 			switch {
@@ -197,7 +199,7 @@ func (fr *Frames) stacksAgain(q *request.Request, by string, round int) {
 			case len(all) == 0:
 				fr.Fail(q, &protocol.Fault{Kind: protocol.FaultGDB, Message: refusal})
 			default:
-				fr.mergeStacks(q, by, all)
+				fr.withRegisters(q, all, func(registers []string) { fr.mergeStacks(q, by, all, registers) })
 			}
 		}, "-stack-list-frames", "--thread", strconv.Itoa(t.GDB), "0", strconv.Itoa(mostMerged-1))
 	}
@@ -211,9 +213,13 @@ func FramesIn(result mi.Tuple) (frames []Frame) {
 	return frames
 }
 
-// mergeStacks answers with the merged stacks. Those of helper threads are folded, for
+// mergeStacks answers with the merged stacks, and with the registers of threads in MPI. Stacks of helper threads are folded, for
 // which the list of libraries may be needed.
-func (fr *Frames) mergeStacks(q *request.Request, by string, all []threadStack) {
+func (fr *Frames) mergeStacks(q *request.Request, by string, all []threadStack, registers []string) {
+	columns := ColumnsOf(fr.Process().Rank, 0)
+	for i, text := range registers {
+		columns.Add(backend.RegistersColumn+strconv.Itoa(i), text)
+	}
 	foldable := func(s threadStack) bool { return !q.Args.AllThreads && !s.event && s.signal == "" }
 	reply := func(o objects) {
 		var tree *stack.Tree
@@ -224,7 +230,7 @@ func (fr *Frames) mergeStacks(q *request.Request, by string, all []threadStack) 
 			}
 			tree = tree.Merge(stack.New(fr.Process().Rank, frames))
 		}
-		fr.Say(q, protocol.Group{Kind: protocol.KindResult, Body: canonical.JSON(merged{by}), Stack: tree})
+		fr.Say(q, protocol.Group{Kind: protocol.KindResult, Body: canonical.JSON(merged{by}), Columns: columns.Sorted(), Stack: tree})
 	}
 	if !slices.ContainsFunc(all, func(s threadStack) bool { return foldable(s) && needsObjects(s.frames) }) {
 		reply(objects{program: fr.Process().Program})

@@ -15,8 +15,8 @@ import (
 
 // readBlocked sets the registers of threads that have not been stopped, but wait in the kernel: the stack
 // pointer and the program counter, and in a system call its arguments (proc(5), /proc/PID/syscall). It
-// returns the texts that it has read, by thread ID.
-func (p *Process) readBlocked() map[int][]byte {
+// returns the texts that it has read, by thread ID. known are registers that a debugger has told.
+func (p *Process) readBlocked(known []Known) map[int][]byte {
 	var read map[int][]byte
 	for i := range p.Threads {
 		t := &p.Threads[i]
@@ -32,8 +32,33 @@ func (p *Process) readBlocked() map[int][]byte {
 			read = map[int][]byte{}
 		}
 		t.Registers, t.Call, read[t.TID] = regs, parseCall(string(text)), text
+		t.complete(known)
 	}
 	return read
+}
+
+// complete adds the registers of the known thread that has the same stack pointer and program counter.
+func (t *Thread) complete(known []Known) {
+	for i := range known {
+		k := &known[i].Registers
+		if !same(&t.Registers, k, stackPointer) || !same(&t.Registers, k, Machine.PC) {
+			continue
+		}
+		for n := range uint64(cfi.MaxRegisters) {
+			if v, ok := k.Get(n); ok {
+				t.Registers.Set(n, v)
+			}
+		}
+		t.Pointer = known[i].Pointer
+		return
+	}
+}
+
+// same reports whether a register is known in both, and equal.
+func same(a, b *cfi.Registers, n uint64) bool {
+	v, ok := a.Get(n)
+	w, ok2 := b.Get(n)
+	return ok && ok2 && v == w
 }
 
 // confirmBlocked removes the registers and stacks of threads whose text has changed since readBlocked.

@@ -37,6 +37,12 @@ type Thread struct {
 	signal          syscall.Signal // that was being delivered at the stop; 0: none
 }
 
+// Known is what a debugger has told of a thread.
+type Known struct {
+	Registers cfi.Registers
+	Pointer   uint64 // thread pointer; 0: not known
+}
+
 // Process is a process whose threads were stopped together.
 type Process struct {
 	PID     int
@@ -69,6 +75,9 @@ type Steps struct {
 	// Held is called while all threads of process i are stopped and their stacks have been copied;
 	// nil: nothing is to be done. The process stays stopped until it returns.
 	Held func(i int, p *Process)
+	// Known are registers of threads that a debugger has told. They complete those of threads with the same stack
+	// pointer and program counter that could not be stopped.
+	Known []Known
 	// Buffer is the memory for the copies of the stacks, which are valid until it is used again; nil: a
 	// new one is made.
 	Buffer *Buffer
@@ -148,7 +157,7 @@ func together(all []Process, l Limits, s Steps) {
 	each := max(min(l.Stack, l.All/max(count(all), 1)), 4096)
 	for i := range all {
 		all[i].readSigning()
-		blocked := all[i].readBlocked()
+		blocked := all[i].readBlocked(s.Known)
 		all[i].copyStacks(each, func(sp uint64) uint64 { return s.StackEnd(i, sp) }, buffer)
 		all[i].confirmBlocked(blocked)
 		if s.Held != nil {

@@ -1,0 +1,156 @@
+// What ranks wait for that a debugger has stopped.
+
+package probe
+
+import (
+	"maps"
+	"slices"
+	"strings"
+	"sync"
+	"time"
+
+	"sdm/backend"
+	"sdm/backend/probe/hold"
+	"sdm/protocol"
+	"sdm/protocol/column"
+	"sdm/protocol/rank"
+	"sdm/protocol/wait"
+)
+
+// Debugged is a back end with a debugger that adds to its answers to stacks what the ranks wait for. It reads the
+// memory of processes that the debugger has stopped. The kernel tells their program counters and stack pointers, and
+// the debugger the other registers of threads in MPI.
+type Debugged struct {
+	backend.Backend // the debugger
+
+	mu    sync.Mutex
+	pids  map[rank.ID]int                 // of ranks with processes
+	asked map[protocol.RequestID]rank.Set // ranks that owe an answer to stacks
+
+	reading sync.Mutex // held while cache is used
+	cache   *cache
+}
+
+// WithWaits returns a back end that uses the debugger that open makes.
+func WithWaits(open func(backend.Sink) (backend.Backend, error), sink backend.Sink) (*Debugged, error) {
+	d := &Debugged{pids: map[rank.ID]int{}, asked: map[protocol.RequestID]rank.Set{}, cache: newCache()}
+	var err error
+	d.Backend, err = open(waitsSink{sink, d})
+	return d, err
+}
+
+// Attach implements backend.Backend.
+func (d *Debugged) Attach(id protocol.RequestID, targets []backend.Target, stopAt string, wait time.Duration) {
+	d.mu.Lock()
+	for _, t := range targets {
+		if delete(d.pids, t.Rank); t.Core == "" {
+			d.pids[t.Rank] = t.PID
+		}
+	}
+	d.mu.Unlock()
+	d.Backend.Attach(id, targets, stopAt, wait)
+}
+
+// Do implements backend.Backend.
+func (d *Debugged) Do(q backend.Request) {
+	if q.Command.Name == "stacks" {
+		d.mu.Lock()
+		d.asked[q.ID] = d.asked[q.ID].Union(q.Ranks)
+		d.mu.Unlock()
+	}
+	d.Backend.Do(q)
+}
+
+// processes returns the processes of ranks that are answered now, if the request is one of stacks.
+func (d *Debugged) processes(id protocol.RequestID, answered rank.Set) (ids []rank.ID, pids []int) {
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	asked, ok := d.asked[id]
+	if !ok {
+		return nil, nil
+	}
+	if d.asked[id] = asked.Minus(answered); d.asked[id].IsEmpty() {
+		delete(d.asked, id)
+	}
+	for r := range answered.All() {
+		if pid := d.pids[r]; pid != 0 {
+			ids, pids = append(ids, r), append(pids, pid)
+		}
+	}
+	return ids, pids
+}
+
+// has reports whether a process is that of a rank.
+func (d *Debugged) has(pid int) bool {
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	return slices.Contains(slices.Collect(maps.Values(d.pids)), pid)
+}
+
+// read returns what processes wait for; nil: nothing is known. known are registers of their threads.
+func (d *Debugged) read(ids []rank.ID, pids []int, known []hold.Known) *wait.Graph {
+	d.reading.Lock()
+	defer d.reading.Unlock()
+	d.cache.known = known
+	for pid := range d.cache.processes {
+		if !d.has(pid) {
+			d.cache.forget(pid)
+		}
+	}
+	var graphs []*wait.Graph
+	for i, s := range d.cache.take(pids, view{by: "line"}) {
+		if s.err == nil {
+			s.waits.Doubt = true // that it is stopped keeps it from receiving
+			if s.waits.Doing.State == wait.Traced {
+				s.waits.Doing.Does, s.waits.Doing.Detail = "", "" // who traces it is known, and each gdb has its number
+			}
+			graphs = append(graphs, wait.Of(rank.Range(ids[i], ids[i]), s.waits.Rank))
+		}
+	}
+	return mergedGraphs(graphs)
+}
+
+// taken removes the registers of threads from an answer and returns them.
+func taken(g *protocol.Group) (known []hold.Known) {
+	are := func(c column.Column) bool { return strings.HasPrefix(c.Name, backend.RegistersColumn) }
+	if !slices.ContainsFunc(g.Columns, are) {
+		return nil
+	}
+	for _, c := range g.Columns {
+		for _, v := range c.Values() {
+			var r hold.Known
+			for _, x := range backend.ParseRegisters(v.Value) {
+				if x.Number == backend.ThreadPointer {
+					r.Pointer = x.Value
+					continue
+				}
+				r.Registers.Set(x.Number, x.Value)
+			}
+			known = append(known, r)
+		}
+	}
+	g.Columns = slices.DeleteFunc(slices.Clone(g.Columns), are)
+	return known
+}
+
+// waitsSink adds what ranks wait for to answers.
+type waitsSink struct {
+	backend.Sink
+	d *Debugged
+}
+
+// Reply implements backend.Sink. It takes some milliseconds for answers to stacks.
+func (s waitsSink) Reply(id protocol.RequestID, groups ...protocol.Group) {
+	for i := range groups {
+		g := &groups[i]
+		ids, pids := s.d.processes(id, g.Ranks)
+		known := taken(g)
+		if len(ids) > 1 { // they are those of one of the processes
+			known = nil
+		}
+		if g.Kind == protocol.KindResult && g.Stack != nil && len(ids) > 0 {
+			g.Waits = s.d.read(ids, pids, known)
+		}
+	}
+	s.Sink.Reply(id, groups...)
+}
