@@ -23,30 +23,35 @@ const (
 	watchSettle = 4 * time.Second  // until the first sample has been taken and memory has been given back
 )
 
-// benchWatch measures the processor time of sdm and its server, at one sample in 30 s, in percent of all processors.
+// benchWatch measures the processor time of sdm and its server, at one sample in 30 s.
 func benchWatch(b *bench) {
 	sdm := filepath.Join(b.dir, "sdm")
 	b.run("go", "build", "-trimpath", "-ldflags", "-s -w", "-o", sdm, "./cmd/sdm")
 	b.besideServer(sdm)
 	if b.hasStarter() {
 		_, starter, end := b.startHung(probeRanks)
-		b.watch(sdm, fmt.Sprintf("%d hung MPI ranks", probeRanks), strconv.Itoa(starter), limit{most: 0.1})
+		b.watch(sdm, fmt.Sprintf("%d hung MPI ranks", probeRanks), strconv.Itoa(starter), 0.001)
 		end()
 	}
 	small, end := startReady(manyRanks, b.compile("manythreads"))
-	b.watch(sdm, fmt.Sprintf("%d processes on %d processors", manyRanks, runtime.NumCPU()), listed(small), limit{})
+	b.watch(sdm, fmt.Sprintf("%d processes on %d processors", manyRanks, runtime.NumCPU()), listed(small), 0)
 	end()
 }
 
-// watch measures one job.
-func (b *bench) watch(sdm, what, target string, l limit) {
+// watch measures one job. share is the permitted part of the time of all processors; 0: there is no limit.
+func (b *bench) watch(sdm, what, target string, share float64) {
+	var l limit
 	b.progress("sdm watch of %s", what)
 	idle := b.watched(sdm, target, time.Hour, watchIdle)
 	busy := b.watched(sdm, target, watchFaster, watchFor)
-	sample := (busy - idle) * watchFaster.Seconds() // seconds of processor time
-	share := (idle*watchEvery.Seconds() + sample) / watchEvery.Seconds() / float64(runtime.NumCPU())
+	sample := (busy - idle) * watchFaster.Seconds()          // seconds of processor time
+	most := watchEvery.Seconds() * float64(runtime.NumCPU()) // seconds of processor time that there are
+	used := idle*watchEvery.Seconds() + sample
 	b.table.add(row{what: "sdm watch of " + what + ", a sample", unit: "ms", ours: 1000 * sample})
-	b.table.add(row{what: "sdm watch of " + what + ", processor at a sample in 30 s", unit: "%", ours: 100 * share, limit: l})
+	if share > 0 {
+		l.most = 1000 * most * share
+	}
+	b.table.add(row{what: "sdm watch of " + what + ", 30 s with one sample", unit: "ms", ours: 1000 * used, limit: l})
 }
 
 // watched returns the processor time that sdm and its server use in a second.
