@@ -38,6 +38,12 @@ func Rows(g *wait.Graph) (rows []Row) {
 			rows = append(rows, row)
 		}
 	}
+	for _, c := range g.Calls() {
+		if c.Ranks = c.Ranks.Intersect(s.fixed); !c.Ranks.IsEmpty() {
+			comm, _ := g.Comm(c.Comm)
+			rows = append(rows, Row{Ranks: c.Ranks, Text: callText(&c) + " on " + commName(comm)})
+		}
+	}
 	for i := range g.Edges() {
 		e := &g.Edges()[i]
 		for _, run := range e.Pairs.Runs() {

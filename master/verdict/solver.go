@@ -136,18 +136,22 @@ func (s *solver) collectives() {
 			perhaps[e.Function] = perhaps[e.Function].Union(e.Pairs.Ranks())
 		}
 	}
-	for _, x := range groupsOf(s.g) {
+	for _, x := range groupsOf(s.g, s.fixed) {
 		var maybe rank.Set
 		for _, c := range x.calls {
 			x.in = x.in.Union(c.Ranks)
 			maybe = maybe.Union(perhaps[c.Function])
 		}
-		x.absent = x.comm.Members.Union(x.comm.Remote).Minus(x.in)
+		if x.in.IsEmpty() {
+			continue
+		}
+		members := x.comm.Members.Union(x.comm.Remote)
+		x.absent = members.Minus(x.in)
 		if some := x.absent.Intersect(maybe); !some.IsEmpty() {
 			x.absent = x.absent.Minus(some)
 			s.unsure = s.unsure.Union(x.in)
 		}
-		if !x.ofRequests {
+		if !x.ofRequests && !members.Intersects(s.fixed) { // one of these may have stopped in an earlier call, which others have left
 			x.compare()
 		}
 		s.blocked = s.blocked.Union(x.in)
@@ -162,7 +166,7 @@ func (s *solver) collectives() {
 			continue
 		}
 		vertex := int32(s.size + i)
-		for r := range x.in.Minus(s.fixed).All() {
+		for r := range x.in.All() {
 			s.arcs = append(s.arcs, arc{int32(r), vertex, -1, false})
 		}
 		if x.mismatch != "" { // nothing that the others do helps
@@ -174,8 +178,9 @@ func (s *solver) collectives() {
 	}
 }
 
-// groupsOf returns the calls of a graph by communicator. Those that wait for requests are groups of their own.
-func groupsOf(g *wait.Graph) (all []group) {
+// groupsOf returns the calls of a graph by communicator, without the ranks that are fixed. Those that wait for
+// requests are groups of their own.
+func groupsOf(g *wait.Graph, fixed rank.Set) (all []group) {
 	for calls := g.Calls(); len(calls) > 0; {
 		n := slices.IndexFunc(calls, func(c wait.Call) bool { return c.Comm != calls[0].Comm })
 		if n < 0 {
@@ -184,6 +189,10 @@ func groupsOf(g *wait.Graph) (all []group) {
 		comm, _ := g.Comm(calls[0].Comm)
 		x, requests := group{comm: comm}, group{comm: comm, ofRequests: true}
 		for _, c := range calls[:n] {
+			c.Ranks = c.Ranks.Minus(fixed)
+			if c.Ranks.IsEmpty() {
+				continue
+			}
 			if isOfRequests(&c) {
 				requests.calls = append(requests.calls, c)
 			} else {

@@ -302,6 +302,9 @@ func TestRules(t *testing.T) {
 			"so far: 3 waits for 0 (receive tag 5); 0-1 wait in MPI_Wait (collective) on MPI_COMM_WORLD for 2; 2 computes in f (x.c:1)"},
 		{"a window", jobOf(4).waits("0-2", receive(3, wait.Unknown, need(wait.Target), function("MPI_Win_lock"))).does("3", wait.Running, "f x.c:1"),
 			"so far: 0-2 wait for 3 (its window in MPI_Win_lock); 3 computes in f (x.c:1)"},
+		{"stopped in an earlier call", jobOf(4).in("0-1", "MPI_Allreduce", "w", size(8)).in("3", "MPI_Allreduce", "w", size(152)).add("2", wait.Rank{
+			Doing: wait.Doing{State: wait.Stopped, Frames: "exchange h.c:9"}, Calls: []wait.Call{{Function: "MPI_Allreduce", Comm: "w", Root: wait.No, Bytes: 152}}}),
+			"certain: 0-1,3 wait in MPI_Allreduce on MPI_COMM_WORLD for 2; 2 is stopped by a signal in exchange (h.c:9)"},
 		{"all are debugged", jobOf(3).waits("0", receive(1, 5)).does("1", wait.Traced, "f x.c:1").does("2", wait.Traced, "f x.c:1").trace("0"),
 			"so far: 0 waits for 1 (receive tag 5); 1 is stopped by a debugger in f (x.c:1)"},
 		{"one is debugged", jobOf(2).waits("0", receive(1, 5)).waits("1", receive(0, 5)).trace("1"),
