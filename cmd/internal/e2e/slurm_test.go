@@ -79,6 +79,10 @@ func TestSlurm(t *testing.T) {
 			t.Run("batch script, "+m.name+" "+way, func(t *testing.T) { needPlugin(t, m); batch(t, s.sub(t), cluster, m, way) })
 		}
 	}
+	t.Run("a batch script that is watched", func(t *testing.T) {
+		needPlugin(t, starters[1])
+		watchedBatch(t, s.sub(t), cluster, starters[1])
+	})
 	for _, m := range starters {
 		t.Run("servers beside a running job, "+m.name, func(t *testing.T) { needPlugin(t, m); besideAStep(t, s.sub(t), cluster, m) })
 	}

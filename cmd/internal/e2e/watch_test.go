@@ -1,0 +1,244 @@
+package e2e
+
+import (
+	"fmt"
+	"os"
+	"path/filepath"
+	"regexp"
+	"strconv"
+	"strings"
+	"syscall"
+	"testing"
+
+	"sdm/launch/launchtest"
+	"sdm/master/hangfile"
+)
+
+// watched is a job of hang.c under sdm watch, whose output goes to files, as in a batch job.
+type watched struct {
+	*process
+	s *scene
+}
+
+// watch starts a shell that becomes sdm watch.
+func (s *scene) watch(flags, line string) *watched {
+	s.t.Helper()
+	return &watched{s.start("sh", "-c", "exec "+unraced("sdm")+" watch "+flags+" -- "+line+" > out 2> err"), s}
+}
+
+// text returns what is in a file of the scene so far.
+func (s *scene) text(name string) string {
+	b, _ := os.ReadFile(filepath.Join(s.dir, name))
+	return string(b)
+}
+
+// ranks waits for the processes of n ranks of hang.c.
+func (w *watched) ranks(n int) (pids map[int]int) {
+	w.s.t.Helper()
+	line := regexp.MustCompile(`rank (\d+) pid (\d+)\n`)
+	w.s.eventually(patience, func() string {
+		pids = map[int]int{}
+		for _, f := range line.FindAllStringSubmatch(w.s.text("out"), -1) {
+			rank, _ := strconv.Atoi(f[1])
+			pids[rank], _ = strconv.Atoi(f[2])
+		}
+		if len(pids) < n {
+			return "the ranks are not there: " + w.s.text("out") + w.s.text("err")
+		}
+		return ""
+	})
+	return pids
+}
+
+// file waits for hang file n, from 1, and reads it. Names do not overwrite one another.
+func (w *watched) file(n int) *hangfile.File {
+	w.s.t.Helper()
+	path := filepath.Join(w.s.dir, "hang")
+	if n > 1 {
+		path += "-" + strconv.Itoa(n)
+	}
+	var f *hangfile.File
+	w.s.eventually(patience, func() string {
+		var err error
+		if f, err = hangfile.ReadFile(path); err != nil {
+			return err.Error() + "\n" + w.s.text("err")
+		}
+		return ""
+	})
+	if f == nil {
+		w.s.t.FailNow()
+	}
+	return f
+}
+
+// noFile checks that there is no hang file.
+func (w *watched) noFile() {
+	w.s.t.Helper()
+	if f, err := hangfile.ReadFile(filepath.Join(w.s.dir, "hang")); err == nil {
+		w.s.t.Errorf("there is a hang file: %+v", f.Reason)
+	}
+}
+
+// TestWatch has sdm watch jobs that hang, crash, abort, end, and are ended.
+func TestWatch(t *testing.T) {
+	t.Parallel()
+	for _, m := range starters {
+		line := m.command + " -n 5 " + m.program("hang") + " "
+		t.Run(m.name, func(t *testing.T) {
+			t.Run("stall", func(t *testing.T) { watchStall(t, line+"tag") })
+			t.Run("crash", func(t *testing.T) { watchCrash(t, line+"tag") })
+			t.Run("killed", func(t *testing.T) { watchIsKilled(t, line+"tag") })
+			t.Run("ends", func(t *testing.T) { watchEnds(t, m) })
+		})
+	}
+}
+
+// watchStall ends a job at a stall, and asks gdb for values before.
+func watchStall(t *testing.T, line string) {
+	s := newScene(t)
+	w := s.watch(`--stall 1.5s --on-stall kill -o hang --also 'print rank' --exec 'echo $SDM_HANG_REASON: $SDM_HANG_FILE'`, line)
+	w.exits(5)
+	f := w.file(1)
+	if len(f.Verdict) != 1 || !f.Verdict[0].Certain || f.Verdict[0].Kind != "deadlock" {
+		t.Errorf("the verdict is %+v", f.Verdict)
+	}
+	if f.Reason.Kind != hangfile.Stall || len(f.Stacks) == 0 || f.Ranks.String() != "0-4" || len(f.Hosts) == 0 || len(f.States) != 1 || f.States[0].State != "watched" {
+		t.Errorf("%+v", f)
+	}
+	if len(f.Values) != 1 || len(f.Values[0].Answers) != 1 || !strings.Contains(string(f.Values[0].Answers[0].AppendJSON(nil)), `"max":{"value":4,"rank":4}`) {
+		t.Errorf("the values are %+v", f.Values)
+	}
+	if out := f.Output.Events; len(out) == 0 || !strings.Contains(string(out[0].Group.Body), "rank 3 pid ") {
+		t.Errorf("the output is %+v", out)
+	}
+	if out := s.text("out"); strings.Count(out, "rank ") != 5 || !strings.Contains(out, "stall: hang\n") {
+		t.Errorf("standard output is\n%s", out)
+	}
+	if said := s.text("err"); !strings.Contains(said, "sdm: watch: stall: no progress for ") || !strings.Contains(said, "certain: deadlock: ") || !strings.Contains(said, "written: hang\nwritten: hang.html\n") {
+		t.Errorf("standard error is\n%s", said)
+	}
+}
+
+// watchCrash has a rank of a job that has stalled crash.
+func watchCrash(t *testing.T, line string) {
+	s := newScene(t)
+	w := s.watch("--stall 1.5s -o hang", line)
+	pids := w.ranks(5)
+	w.file(1)
+	for rank, pid := range pids {
+		if p := look(pid); p.tracer != 0 || p.state == "T" || p.state == "t" {
+			t.Errorf("rank %d: %v is held", rank, p)
+		}
+	}
+	syscall.Kill(pids[2], syscall.SIGSEGV)
+	w.exits(1)
+	f := w.file(2)
+	if f.Reason.Kind != hangfile.Crash || !f.Reason.Ranks.Contains(2) || len(f.Stacks) == 0 {
+		t.Errorf("the reason is %+v", f.Reason)
+	}
+}
+
+// watchIsKilled kills sdm. The job goes on, and nothing of sdm is left.
+func watchIsKilled(t *testing.T, line string) {
+	s := newScene(t)
+	w := s.watch("--stall 1.5s -o hang", line)
+	pids := w.ranks(5)
+	w.file(1)
+	w.signal(syscall.SIGKILL)
+	w.exits(128 + int(syscall.SIGKILL))
+	s.eventually(patience, func() string {
+		if left := s.named("sdm-server"); len(left) > 0 {
+			return "servers are left"
+		}
+		return ""
+	})
+	for rank, pid := range pids {
+		if p := look(pid); p.state == "" || p.state == "Z" || p.tracer != 0 || p.state == "T" {
+			t.Errorf("rank %d does not run: %v", rank, p)
+		}
+		defer syscall.Kill(pid, syscall.SIGKILL)
+	}
+}
+
+// watchEnds looks at exit statuses, and has signals passed on.
+func watchEnds(t *testing.T, m starter) {
+	for _, c := range []struct {
+		line   string
+		status int
+		reason hangfile.ReasonKind
+	}{
+		{m.command + " -n 2 " + program("exitcode") + " 0", 0, ""},
+		{m.command + " -n 2 " + program("exitcode") + " 3", 3, ""},
+		{m.command + " -n 2 " + m.program("abort") + " 7", 7, hangfile.Abort},
+	} {
+		s := newScene(t)
+		w := s.watch("-o hang", c.line)
+		w.exits(c.status)
+		if c.reason == "" {
+			w.noFile()
+		} else if f := w.file(1); f.Reason.Kind != c.reason || f.Reason.Ranks.String() != "1" {
+			t.Errorf("%s: the reason is %+v", c.line, f.Reason)
+		}
+		if said := s.text("err"); c.status == 0 && said != "" {
+			t.Errorf("%s: standard error is\n%s", c.line, said)
+		}
+	}
+	s := newScene(t)
+	w := s.watch("-o hang", m.command+" -n 5 "+m.program("hang")+" tag")
+	w.ranks(5)
+	w.signal(syscall.SIGTERM)
+	w.fails()
+	w.noFile()
+}
+
+// watchedBatch has a batch script's srun watched, on two hosts, until it stalls. The script goes on afterwards.
+func watchedBatch(t *testing.T, s *scene, cluster *launchtest.Slurm, m starter) {
+	script := s.file("job.sh", fmt.Sprintf(`#!/bin/sh
+%s watch --stall 1.5s --on-stall kill -- srun -n 4 %s %s tag
+[ $? = 5 ]
+`, unraced("sdm"), slurmMPI[m.name], m.program("hang")), 0o700)
+	job := s.submit(cluster, "-n", "4", "-N", "2", "-D", s.dir, "-o", filepath.Join(s.dir, "out"), script)
+	s.completes(cluster, job)
+	paths, _ := filepath.Glob(filepath.Join(s.dir, "sdm-hang-"+job+"-*")) // the pattern is valid
+	if len(paths) != 2 {
+		t.Fatalf("there are %q; the job has written\n%s", paths, s.text("out"))
+	}
+	f, err := hangfile.ReadFile(paths[0])
+	if err != nil {
+		t.Fatal(err)
+	}
+	if len(f.Verdict) != 1 || f.Verdict[0].Kind != "deadlock" || f.Ranks.String() != "0-3" || f.Job.ID != job || len(f.Output.Events) != 1 {
+		t.Errorf("%+v", f)
+	}
+}
+
+// TestWatchedProcess passes the bytes of a program that is no job of MPI, its input and a signal, and watches a program
+// that runs already.
+func TestWatchedProcess(t *testing.T) {
+	t.Parallel()
+	s := newScene(t)
+	text := "a\x00\xffb\r\n" + strings.Repeat("long ", 1<<16)
+	s.file("in", text, 0o600)
+	w := s.start("sh", "-c", unraced("sdm")+" watch -- cat < in > out")
+	w.exits(0)
+	if got := s.text("out"); got != text {
+		t.Errorf("%d bytes have come, not %d", len(got), len(text))
+	}
+	trapped := s.start(unraced("sdm"), "watch", "--", "sh", "-c", `trap 'echo usr1; exit 9' USR1; echo ready; while :; do sleep 0.1; done`)
+	trapped.after(trapped.out, "ready")
+	trapped.signal(syscall.SIGUSR1)
+	trapped.exits(9)
+	trapped.says("usr1\n")
+
+	spin := s.start(program("spin"))
+	front := s.start(unraced("sdm"), "watch", "-o", "hang", "--stall", "1s", "--progress", "nosuch", strconv.Itoa(spin.cmd.Process.Pid))
+	front.after(front.err, "no rank has a global or static variable nosuch")
+	spin.signal(syscall.SIGBUS)
+	front.status(patience)
+	if f, err := hangfile.ReadFile(filepath.Join(s.dir, "hang")); err == nil { // where the kernel tells how it has ended
+		front.exits(1)
+		if f.Reason.Kind != hangfile.Crash {
+			t.Errorf("the reason is %+v", f.Reason)
+		}
+	}
+}
