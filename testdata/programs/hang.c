@@ -242,6 +242,7 @@ static void fence(void)
 {
     MPI_Win w;
     MPI_Win_create(buffer, big, 1, MPI_INFO_NULL, MPI_COMM_WORLD, &w);
+    MPI_Win_set_name(w, "halo");
     if (rank == 2)
         sleep(1000);
     MPI_Win_fence(0, w);

@@ -59,7 +59,7 @@ var hangs = []planted{
 	{name: "longring", want: "certain: deadlock: 0-3 wait for 1..4 (send tag 1), 4 waits for 0 (send tag 1)"},
 	{name: "probe", want: "certain: deadlock: 0-3 wait in MPI_Barrier on MPI_COMM_WORLD for 4, 4 waits for 0 (receive tag 12)"},
 	{name: "mixed", want: "certain: 0-1,3-4 wait in MPI_Waitall (collective) on MPI_COMM_WORLD for 2, 1 waits for 2 (receive tag 4); 2 sleeps for up to N s in mixed (hang.c)"},
-	{name: "fence", want: "certain: 0-1,3-4 wait in MPI_Win_fence on a communicator of 0-4 for 2; 2 sleeps for up to N s in fence (hang.c)"},
+	{name: "fence", want: "certain: 0-1,3-4 wait in MPI_Win_fence on halo for 2; 2 sleeps for up to N s in fence (hang.c)"},
 }
 
 // fewHangs is how many of them are run without -all-hangs.
