@@ -53,13 +53,13 @@ func TestLazyAttach(t *testing.T) {
 func TestInterruptedSamples(t *testing.T) {
 	t.Parallel()
 	s := newScene(t)
-	rank := s.start(program("spin")).cmd.Process.Pid
-	target := "pids:" + strconv.Itoa(rank)
+	rank := s.start(program("spin"))
+	target := "pids:" + strconv.Itoa(rank.cmd.Process.Pid)
 	for _, c := range []struct {
 		args      []string
 		out, text string // on standard output, and on the one or the other
 	}{
-		{[]string{"stacks", "--samples", "50", "--every", "1h"}, "[0] (1) in 1 sample:\n", "interrupted: 1 of 50 samples were taken\n"},
+		{[]string{"stacks", "--samples", "50", "--every", "1h"}, "[0] in 1 sample:\n", "interrupted: 1 of 50 samples were taken\n"},
 		{[]string{"stacks", "--samples", "50", "--every", "1h", "--folded"}, "main ", "interrupted: 1 of 50 samples were taken\n"},
 		{[]string{"waits", "--samples", "50", "--every", "1h"}, " in main (spin.c:", "interrupted: 1 of 50 samples were taken\n"},
 	} {
@@ -83,5 +83,6 @@ func TestInterruptedSamples(t *testing.T) {
 			}
 		}
 	}
-	syscall.Kill(rank, syscall.SIGKILL)
+	syscall.Kill(rank.cmd.Process.Pid, syscall.SIGKILL)
+	rank.status(patience)
 }
