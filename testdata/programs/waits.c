@@ -4,7 +4,7 @@
 //
 // Files are made in the directory. It begins when it has written its process ID. `./waits` lists the cases.
 //
-// build: $CC -g -O1 -pthread -o $OUT/waits waits.c
+// build: gcc -g -O1 -pthread -o $OUT/waits waits.c
 #define _GNU_SOURCE
 #include <arpa/inet.h>
 #include <fcntl.h>
