@@ -79,7 +79,7 @@ func TestWaitsOfProcesses(t *testing.T) {
 			path, _ := filepath.Abs(filepath.Join(sources, script))
 			p = s.start(python, path, name)
 		} else {
-			p = s.start("waits", c.name, s.dir)
+			p = s.start(program("waits"), c.name, s.dir)
 		}
 		pid := p.cmd.Process.Pid
 		defer func() {
