@@ -18,9 +18,6 @@ import (
 //go:embed page.html
 var pageHTML string
 
-// page is the template; html/template escapes all that comes from the file.
-var page = template.Must(template.New("page").Parse(pageHTML))
-
 // Bounds of a page; the hang file has the rest, and the page says so.
 const (
 	mostFrames = 4000 // frames of all trees
@@ -31,6 +28,7 @@ const (
 
 // Write writes the page.
 func Write(w io.Writer, f *hangfile.File) error {
+	page := template.Must(template.New("page").Parse(pageHTML)) // it escapes all that comes from the file
 	var b bytes.Buffer
 	if err := page.Execute(&b, contentOf(f)); err != nil {
 		return err
