@@ -78,6 +78,7 @@ func buildAll() error {
 	for _, name := range []string{"work", "spin", "flood", "exitcode", "beforemain", "hello", "lateabort", "children", "aif"} {
 		work = append(work, []string{"gcc", "-g", "-O0", "-pthread", "-o", program(name), name + ".c"})
 	}
+	work = append(work, []string{"gcc", "-g", "-O1", "-pthread", "-o", program("waits"), "waits.c"})
 	work = append(work, []string{"g++", "-g", "-O0", "-o", program("containers"), "containers.cc"})
 	work = append(work, []string{"gfortran", "-g", "-O0", "-J", bench, "-o", program("aif90"), "aif.f90"})
 	for _, s := range starters {

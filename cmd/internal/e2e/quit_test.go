@@ -70,47 +70,63 @@ func TestHeldJobOfTheKilled(t *testing.T) {
 	} {
 		t.Run(at.name, func(t *testing.T) {
 			t.Parallel()
-			s := newScene(t)
-			// Slots wait as long as --connect-wait.
-			front := s.heldRun(2, "-b", "-e", "continue", "--connect-wait", "10s", "--", openMPI.command, "-n", "2",
-				"sh", "-c", `trap "" TERM INT HUP; exec "$@"`, "sh", openMPI.program("mpiwait"), "never")
-			process := regexp.MustCompile(at.process)
-			s.eventually(patience, func() string {
-				if !slices.ContainsFunc(s.found(), func(p proc) bool { return process.MatchString(p.name) }) {
-					return "there is no " + at.process + front.said()
+			// If sdm is killed just before the starter comes to its breakpoint, nobody can remove that in time.
+			const mostTries = 3
+			for try := 1; ; try++ {
+				left, took := killWithHeldJob(t, at.process, at.victim)
+				switch {
+				case left == nil || at.process == aStarter:
+				case took > 9*time.Second:
+					// Rare: Open MPI is told to end while it starts ranks.
+					t.Logf("the starter did not end in 10 s, was killed, and has left %v", left)
+				case try < mostTries:
+					t.Logf("the starter has left %v; once more", left)
+					continue
+				default:
+					t.Errorf("%d times the starter has left files: %v", mostTries, left)
 				}
-				return ""
-			})
-			for _, p := range s.named(at.victim) {
-				s.kill(p.pid, syscall.SIGKILL)
-			}
-			if at.victim != "sdm" && front.running() {
-				s.eventually(patience, func() string { return waitsForStarter(front) })
-				if front.running() {
-					front.signal(syscall.SIGTERM)
-				}
-			}
-			killed := time.Now()
-			if status := front.status(patience); status == 0 {
-				t.Errorf("all is well%s", front.said())
-			}
-			s.eventually(keeperTime, func() string {
-				if left := s.found(); len(left) > 0 {
-					return fmt.Sprintf("processes are left: %v", left)
-				}
-				return ""
-			})
-			left, _ := filepath.Glob(filepath.Join(s.dir, "ompi.*"))
-			switch {
-			case left == nil || at.process == aStarter:
-			case time.Since(killed) > 9*time.Second:
-				// Rare: Open MPI is told to end while it starts ranks.
-				t.Logf("the starter did not end in 10 s, was killed, and has left %v", left)
-			default:
-				t.Errorf("the starter has left %v (it may have come to its breakpoint before the keeper woke up)", left)
+				return
 			}
 		})
 	}
+}
+
+// killWithHeldJob kills a victim when a process runs, and checks that everything ends. It returns the files of
+// Open MPI that are left, and the time since the kill.
+func killWithHeldJob(t *testing.T, running, victim string) (left []string, took time.Duration) {
+	t.Helper()
+	s := newScene(t)
+	// Slots wait as long as --connect-wait.
+	front := s.heldRun(2, "-b", "-e", "continue", "--connect-wait", "10s", "--", openMPI.command, "-n", "2",
+		"sh", "-c", `trap "" TERM INT HUP; exec "$@"`, "sh", openMPI.program("mpiwait"), "never")
+	process := regexp.MustCompile(running)
+	s.eventually(patience, func() string {
+		if !slices.ContainsFunc(s.found(), func(p proc) bool { return process.MatchString(p.name) }) {
+			return "there is no " + running + front.said()
+		}
+		return ""
+	})
+	for _, p := range s.named(victim) {
+		s.kill(p.pid, syscall.SIGKILL)
+	}
+	if victim != "sdm" && front.running() {
+		s.eventually(patience, func() string { return waitsForStarter(front) })
+		if front.running() {
+			front.signal(syscall.SIGTERM)
+		}
+	}
+	killed := time.Now()
+	if status := front.status(patience); status == 0 {
+		t.Errorf("all is well%s", front.said())
+	}
+	s.eventually(keeperTime, func() string {
+		if left := s.found(); len(left) > 0 {
+			return fmt.Sprintf("processes are left: %v", left)
+		}
+		return ""
+	})
+	left, _ = filepath.Glob(filepath.Join(s.dir, "ompi.*"))
+	return left, time.Since(killed)
 }
 
 // aStarter matches mpirun, which Open MPI from release 5 on replaces by prterun.

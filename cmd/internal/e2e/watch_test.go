@@ -125,11 +125,14 @@ func watchCrash(t *testing.T, line string) {
 	w := s.watch("--stall 1.5s -o hang", line)
 	pids := w.ranks(5)
 	w.file(1)
-	for rank, pid := range pids {
-		if p := look(pid); p.tracer != 0 || p.state == "T" || p.state == "t" {
-			t.Errorf("rank %d: %v is held", rank, p)
+	s.eventually(patience, func() string { // but for an instant of a sample
+		for rank, pid := range pids {
+			if p := look(pid); p.tracer != 0 || p.state == "T" || p.state == "t" {
+				return fmt.Sprintf("rank %d: %v is held", rank, p)
+			}
 		}
-	}
+		return ""
+	})
 	syscall.Kill(pids[2], syscall.SIGSEGV)
 	w.exits(1)
 	f := w.file(2)
@@ -174,6 +177,12 @@ func watchEnds(t *testing.T, m starter) {
 		s := newScene(t)
 		w := s.watch("-o hang", c.line)
 		w.exits(c.status)
+		for tries := 0; tries < 3 && strings.Contains(s.text("err"), "Out of resource in file"); tries++ {
+			// Open MPI 4 has not been able to say that MPI_Abort was called, and the job was too short for sdm to see that.
+			s = newScene(t)
+			w = s.watch("-o hang", c.line)
+			w.exits(c.status)
+		}
 		if c.reason == "" {
 			w.noFile()
 		} else if f := w.file(1); f.Reason.Kind != c.reason || f.Reason.Ranks.String() != "1" {
