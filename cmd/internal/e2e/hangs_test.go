@@ -97,8 +97,28 @@ func TestHangs(t *testing.T) {
 					}
 					return ""
 				})
+				if h.name == "sleeps" {
+					job.offline(want)
+				}
 			})
 		}
+	}
+}
+
+// offline checks that a hang file says the same without the job.
+func (h *hung) offline(want string) {
+	h.s.t.Helper()
+	file := filepath.Join(h.s.t.TempDir(), "hang")
+	p := h.s.start(unraced("sdm"), "waits", "--hang-file", "-o", file, strconv.Itoa(h.starter.cmd.Process.Pid))
+	if got := p.status(patience); got != 0 {
+		h.s.t.Fatalf("exit status %d%s", got, p.said())
+	}
+	live := h.waits()
+	h.kill()
+	p = h.s.start(unraced("sdm"), "open", file, "-e", "waits")
+	got := p.status(patience)
+	if text := h.plain(p.out.text()); got != 0 || text != live || !strings.HasPrefix(text, want+"\n") {
+		h.s.t.Errorf("exit status %d; the file says\n%s\nthe job said\n%s", got, p.said(), live)
 	}
 }
 
@@ -306,8 +326,12 @@ func (h *hung) waits() string {
 	if got := p.status(patience); got != 0 {
 		h.s.t.Fatalf("exit status %d%s", got, p.said())
 	}
-	text := numbersOfHangs.ReplaceAllString(p.out.text(), "${1}N")
-	return steady(text, h.s.dir)
+	return h.plain(p.out.text())
+}
+
+// plain returns a text without numbers and paths that differ from run to run.
+func (h *hung) plain(text string) string {
+	return steady(numbersOfHangs.ReplaceAllString(text, "${1}N"), h.s.dir)
 }
 
 // kill ends the job.
@@ -315,5 +339,6 @@ func (h *hung) kill() {
 	for _, pid := range h.pids {
 		syscall.Kill(pid, syscall.SIGKILL)
 	}
+	h.pids = nil // their numbers may be those of others soon
 	h.starter.status(30 * time.Second)
 }
