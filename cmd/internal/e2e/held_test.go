@@ -152,7 +152,7 @@ func TestHeldJobThatCannotBeDebuggedDoesNotRun(t *testing.T) {
 	front := s.heldRun(2, "-b", "-e", "continue", "--connect-wait", "3s", "--starter-args", "-x NOBODY_READS={daemon}",
 		"--", openMPI.command, "-n", "2", openMPI.program("ring"))
 	front.exits(4)
-	front.says("no server has registered: ", "the server has not registered in 2s (of --connect-wait, which gdbs have a part of) (the starter was to start them;")
+	front.says("no server has registered: ", "the server has not registered in ", "s (of --connect-wait, which gdbs have a part of) (the starter was to start them;")
 	if text := front.out.text(); strings.Contains(text, "total") {
 		t.Errorf("it ran%s", front.said())
 	}
