@@ -41,8 +41,8 @@ func (l *Library) byRequest(c *Call) {
 			(!count.Known || int64(q.count) == count.Value)
 	}
 	if q, ok := c.search(try); ok {
-		l.agree(peer, q.Peer, l.peer)
-		l.agree(tag, q.Tag, l.tag)
+		l.agree(peer, q.Peer, l.Family.peer)
+		l.agree(tag, q.Tag, l.Family.tag)
 	}
 }
 
@@ -76,24 +76,10 @@ func (c *Call) search(try func(uint64) (Request, bool)) (Request, bool) {
 func (l *Library) agree(a *Argument, v int, name func(int) int) {
 	switch {
 	case !a.Known:
-		a.Value, a.Known, a.Grade, a.Why, a.Found = l.raw(v), true, argument.Sure, "", []string{"request"}
+		a.Value, a.Known, a.Grade, a.Why, a.Found = l.Family.raw(v), true, argument.Sure, "", []string{"request"}
 	case name(int(a.Value)) == v:
 		a.Grade, a.Found = argument.Sure, append(a.Found, "request")
 	case a.Grade != argument.Sure:
 		a.Known, a.Why = false, "the request says otherwise"
 	}
-}
-
-// raw returns the library's own number for a peer or tag.
-func (l *Library) raw(v int) int64 {
-	anySource, noPeer, anyTag := l.wildcards()
-	switch v {
-	case AnySource:
-		return int64(anySource)
-	case NoPeer:
-		return int64(noPeer)
-	case AnyTag:
-		return int64(anyTag)
-	}
-	return int64(v)
 }

@@ -107,8 +107,8 @@ func Find(l *Library, p *snapshot.Process, t *snapshot.Thread) *Call {
 		return c
 	}
 	for n, p := range signatures[name] {
-		v := found.Argument(n, l.bits(p.Kind, large))
-		a := Argument{Parameter: p, Value: signed(v.Bits, l.bits(p.Kind, large)), Known: v.Known, Grade: v.Grade}
+		v := found.Argument(n, l.Family.bits(p.Kind, large))
+		a := Argument{Parameter: p, Value: signed(v.Bits, l.Family.bits(p.Kind, large)), Known: v.Known, Grade: v.Grade}
 		if v.Inwards {
 			a.Found = append(a.Found, "function")
 		}
@@ -126,21 +126,6 @@ func Find(l *Library, p *snapshot.Process, t *snapshot.Thread) *Call {
 	l.byRequest(c)
 	l.complete(c)
 	return c
-}
-
-// bits returns the size of an argument.
-func (l *Library) bits(k Kind, large bool) int {
-	switch k {
-	case Buffer, Pointer, Requests, Long, File, CommAt, WindowAt, FileAt:
-		return 64
-	case Datatype, Comm, Op, Window, Handle:
-		return 8 * l.handleBytes()
-	case Count:
-		if large {
-			return 64
-		}
-	}
-	return 32
 }
 
 // signed extends the sign of a number of 32 or 64 bits.
@@ -207,29 +192,21 @@ func (l *Library) meaning(c *Call, a *Argument) error {
 	}
 	switch a.Kind {
 	case Comm:
-		return of(l.Communicator(l.handle(a.Value)))
+		return of(l.Communicator(l.Family.handle(a.Value)))
 	case Window:
-		return of(l.window(l.handle(a.Value)))
+		return of(l.window(l.Family.handle(a.Value)))
 	case File:
 		return of(l.file(uint64(a.Value)))
 	case CommAt, WindowAt, FileAt:
 		return of(l.at(a.Kind, uint64(a.Value)))
 	case Datatype:
-		return l.Type(l.handle(a.Value)).Err
+		return l.Type(l.Family.handle(a.Value)).Err
 	case Peer:
-		a.Value = int64(l.peer(int(a.Value)))
+		a.Value = int64(l.Family.peer(int(a.Value)))
 	case Tag:
-		a.Value = int64(l.tag(int(a.Value)))
+		a.Value = int64(l.Family.tag(int(a.Value)))
 	}
 	return nil
-}
-
-// handle returns the bits of a handle.
-func (l *Library) handle(v int64) uint64 {
-	if l.Family == MPICH {
-		return uint64(uint32(v))
-	}
-	return uint64(v)
 }
 
 // check makes peers and roots unknown that the communicator does not have.

@@ -11,16 +11,6 @@ import (
 	"sdm/backend/probe/snapshot"
 )
 
-// Family is an implementation of MPI, by what its handles are.
-type Family uint8
-
-const (
-	// OpenMPI has pointers as handles. Releases after 4 are recognized by their symbols.
-	OpenMPI Family = iota + 1
-	// MPICH has 32-bit numbers as handles; so have its descendants Intel MPI, MVAPICH and Cray MPICH.
-	MPICH
-)
-
 // Library is the MPI of a process, as it was when its snapshot was taken. One goroutine uses it at
 // a time.
 type Library struct {
@@ -127,14 +117,6 @@ const (
 	mostFree     = 16 // unused handles in a row, after which none is expected
 )
 
-// handleBytes returns the size of a handle in bytes.
-func (l *Library) handleBytes() int {
-	if l.Family == MPICH {
-		return 4
-	}
-	return 8
-}
-
 // object returns the address of an object of the library by its symbol; 0: there is none. The program is looked
 // through first: one that is not position independent has copies of objects of libraries.
 func (l *Library) object(name string) uint64 {
@@ -226,7 +208,7 @@ func (l *Library) group(function string, handle uint64) (group uint64, loads []e
 	if loads, err = l.ask(function, handle, at); err != nil {
 		return 0, nil, err
 	}
-	group, _ = l.machine.Uint(at, l.handleBytes())
+	group, _ = l.machine.Uint(at, l.Family.handleBytes())
 	return group, loads, nil
 }
 

@@ -195,7 +195,7 @@ func (l *Library) match(q Request, tag, mask uint64) (Request, bool) {
 // message of a receive.
 func (l *Library) isAsked(q Request, tag, mask uint64) bool {
 	status, flag := l.machine.Alloc(64), l.machine.Alloc(8)
-	p, ok := l.until([]string{"ucp_tag_probe_nb"}, "PMPI_Iprobe", uint64(l.raw(q.Peer)), uint64(l.raw(q.Tag)), q.Comm.handle, flag, status)
+	p, ok := l.until([]string{"ucp_tag_probe_nb"}, "PMPI_Iprobe", uint64(l.Family.raw(q.Peer)), uint64(l.Family.raw(q.Tag)), q.Comm.handle, flag, status)
 	return ok && p[1]&p[2] == tag&mask && p[2] == mask
 }
 

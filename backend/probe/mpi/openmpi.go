@@ -71,13 +71,13 @@ func (l openMPI) messageOfOpenMPI(kind string, w words) Request {
 	peer, tag := int(int32(w.at(process-8))), int(int32(w.at(process-8)>>32))
 	q.count, q.buffer = int(w.at(process-16)), w.at(process-24)
 	q.Done = w.at(comm-completeBefore) == 1
-	_, _, anyTag := l.wildcards()
+	_, _, anyTag := l.Family.wildcards()
 	if q.Comm.Err != nil || tag < anyTag {
 		q.Why = "not understood"
 	} else if !l.isPeer(q.Comm, peer, w.at(process)) {
 		q.Why = "its process is another one"
 	}
-	q.Peer, q.Tag = l.peer(peer), l.tag(tag)
+	q.Peer, q.Tag = l.Family.peer(peer), l.Family.tag(tag)
 	return q
 }
 
@@ -141,7 +141,7 @@ func (l openMPI) communicatorIn(w words) int {
 // count, peer and tag; the pointer is 0 for any source. comm is the offset of the communicator. -1: not known.
 func (l openMPI) processIn(w words, comm int) int {
 	class := l.object("ompi_proc_t_class")
-	anySource, _, _ := l.wildcards()
+	anySource, _, _ := l.Family.wildcards()
 	for offset := comm + 64; offset+8 <= len(w); offset += 8 {
 		isProcess := class != 0 && l.class(w.at(offset)) == class
 		isNone := w.at(offset) == 0 && int(int32(w.at(offset-8))) == anySource
@@ -174,9 +174,9 @@ func converts(w words, buffer, count uint64) bool {
 // itself, or none.
 func (l openMPI) isPeer(c *Communicator, peer int, process uint64) bool {
 	switch {
-	case l.peer(peer) == AnySource && process == 0:
+	case l.Family.peer(peer) == AnySource && process == 0:
 		return true
-	case l.peer(peer) == AnySource:
+	case l.Family.peer(peer) == AnySource:
 		return l.isProcess("PMPI_Comm_group", l.object("ompi_mpi_comm_self"), 0, process)
 	case peer < 0 || peer >= len(c.Peers()):
 		return false

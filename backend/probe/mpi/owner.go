@@ -30,7 +30,7 @@ func (l *Library) file(handle uint64) *Communicator {
 
 // at returns the object that a call is to release: the argument of the call is the address of its handle.
 func (l *Library) at(k Kind, addr uint64) *Communicator {
-	size := l.handleBytes()
+	size := l.Family.handleBytes()
 	if k == FileAt {
 		size = 8
 	}

@@ -24,34 +24,6 @@ const (
 	NoPeer    = -103 // MPI_PROC_NULL
 )
 
-// wildcards returns the numbers of a library for any source, no peer and any tag.
-func (l *Library) wildcards() (anySource, noPeer, anyTag int) {
-	if l.Family == OpenMPI {
-		return -1, -2, -1
-	}
-	return -2, -1, -1
-}
-
-// peer converts a peer of the library to one of this package.
-func (l *Library) peer(v int) int {
-	anySource, noPeer, _ := l.wildcards()
-	switch v {
-	case anySource:
-		return AnySource
-	case noPeer:
-		return NoPeer
-	}
-	return v
-}
-
-// tag converts a tag of the library to one of this package.
-func (l *Library) tag(v int) int {
-	if _, _, anyTag := l.wildcards(); v == anyTag {
-		return AnyTag
-	}
-	return v
-}
-
 // mostRequests bounds the requests of a call.
 const mostRequests = 4096
 
@@ -61,7 +33,7 @@ func (l *Library) Requests(array uint64, n int) []Request {
 		return nil
 	}
 	all := make([]Request, n)
-	size := l.handleBytes()
+	size := l.Family.handleBytes()
 	for i := range all {
 		handle, ok := l.machine.Uint(array+uint64(i*size), size)
 		switch {

@@ -27,7 +27,7 @@ func (c *Call) Short(l *Library) string {
 		case Root:
 			parts = append(parts, "root "+c.peer(a))
 		case Op:
-			if name := l.Operation(l.handle(a.Value)); a.Known && name != "" {
+			if name := l.Operation(l.Family.handle(a.Value)); a.Known && name != "" {
 				parts = append(parts, name)
 			}
 		}

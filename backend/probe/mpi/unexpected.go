@@ -125,7 +125,7 @@ func (l *Library) others(c *Communicator) (all []*Communicator) {
 // probe asks the library, by MPI_Iprobe, for the first message that has arrived and that a receive would accept.
 // nil: there is none. ok is false if the library does not answer.
 func (l *Library) probe(e envelope) (found *envelope, ok bool) {
-	source, tag := uint64(l.raw(e.source)), uint64(l.raw(e.tag))
+	source, tag := uint64(l.Family.raw(e.source)), uint64(l.Family.raw(e.tag))
 	if l.Family == MPICH {
 		return l.probeMPICH(e, source, tag)
 	}

@@ -191,7 +191,7 @@ func (w *Wait) signature(l *Library, c *Call) {
 		}
 	}
 	if a := c.arg(Op); a != nil && a.Known {
-		w.Op = l.Operation(l.handle(a.Value))
+		w.Op = l.Operation(l.Family.handle(a.Value))
 	}
 	count, kind := "count", "type"
 	switch c.Function {
@@ -219,7 +219,7 @@ func (l *Library) bytes(count, kind *Argument) int64 {
 	if !count.Known || !kind.Known {
 		return Unknown
 	}
-	t := l.Type(l.handle(kind.Value))
+	t := l.Type(l.Family.handle(kind.Value))
 	if t.Err != nil || count.Value < 0 {
 		return Unknown
 	}
