@@ -76,25 +76,25 @@ func (l *Library) Communicator(handle uint64) *Communicator {
 
 // describe asks the library about a communicator.
 func (l *Library) describe(c *Communicator, handle uint64) error {
-	rank, loads, err := l.number("PMPI_Comm_rank", handle)
+	rank, loads, err := l.machine.number("PMPI_Comm_rank", handle)
 	if err != nil {
 		return err
 	}
 	c.Rank = rank
 	field := l.fieldOf(loads, uint32(rank), handle)
-	size, _, err := l.number("PMPI_Comm_size", handle)
+	size, _, err := l.machine.number("PMPI_Comm_size", handle)
 	if err != nil {
 		return err
 	}
 	if size < 1 || size > mostMembers || rank < 0 || rank >= size {
 		return fmt.Errorf("rank %d of %d", rank, size)
 	}
-	if inter, _, err := l.number("PMPI_Comm_test_inter", handle); err == nil && inter != 0 {
+	if inter, _, err := l.machine.number("PMPI_Comm_test_inter", handle); err == nil && inter != 0 {
 		if c.Remote, err = l.members("PMPI_Comm_remote_group", handle); err != nil {
 			return err
 		}
 	}
-	name, named, err := l.name("PMPI_Comm_get_name", handle)
+	name, named, err := l.machine.name("PMPI_Comm_get_name", handle)
 	if err != nil {
 		return err
 	}
@@ -142,7 +142,7 @@ func (l *Library) context(c *Communicator, handle, field uint64, named []emulato
 	case l.Family == MPICH && field != 0: // two words before the rank
 		return l.pair(c, field-8)
 	case l.Family == OpenMPI && !l.hasSessions() && field > handle: // the word before the rank
-		return l.text(field-4, 4)
+		return l.machine.hex(field-4, 4)
 	case l.Family == OpenMPI && l.hasSessions():
 		return l.extended(c, handle, field, named)
 	}
@@ -173,15 +173,6 @@ func (l *Library) pair(c *Communicator, addr uint64) string {
 	return fmt.Sprintf("%x.%x", min(c.ids[0], c.ids[1]), max(c.ids[0], c.ids[1]))
 }
 
-// text formats a number in memory; "": it cannot be read.
-func (l *Library) text(addr uint64, size int) string {
-	v, ok := l.machine.Uint(addr, size)
-	if !ok {
-		return ""
-	}
-	return fmt.Sprintf("%x", v)
-}
-
 // hasSessions reports whether an Open MPI is of release 5 or later, which has instances.
 func (l *Library) hasSessions() bool {
 	return l.object("ompi_mpi_instance_null") != 0 || l.object("ompi_instance_null") != 0
@@ -202,7 +193,7 @@ func (l *Library) extended(c *Communicator, handle, field uint64, named []emulat
 	if l.nameField == 0 {
 		return ""
 	}
-	first, second := l.text(handle+l.nameField+8, 8), l.text(handle+l.nameField+16, 8)
+	first, second := l.machine.hex(handle+l.nameField+8, 8), l.machine.hex(handle+l.nameField+16, 8)
 	if first == "" || second == "" {
 		return ""
 	}
@@ -253,8 +244,8 @@ func (l *Library) Type(handle uint64) *Type {
 	if t == nil {
 		t = &Type{}
 		l.types[handle] = t
-		if t.Bytes, _, t.Err = l.number("PMPI_Type_size", handle); t.Err == nil {
-			t.Name, _, t.Err = l.name("PMPI_Type_get_name", handle)
+		if t.Bytes, _, t.Err = l.machine.number("PMPI_Type_size", handle); t.Err == nil {
+			t.Name, _, t.Err = l.machine.name("PMPI_Type_get_name", handle)
 		}
 	}
 	return t

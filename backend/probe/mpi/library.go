@@ -18,9 +18,8 @@ type Library struct {
 
 	cache      *Cache
 	process    *snapshot.Process
-	image      snapshot.Image   // that has the functions of MPI
 	images     []snapshot.Image // that may have objects of the library
-	machine    *emulator.Machine
+	machine    machine
 	world      uint64 // handle of MPI_COMM_WORLD
 	objects    map[string]uint64
 	comms      map[uint64]*Communicator
@@ -44,21 +43,21 @@ func Open(p *snapshot.Process, cache *Cache, thread uint64) *Library {
 			l.add(x)
 		}
 	}
-	if l.image == nil { // the library has another name
+	if l.machine.image == nil { // the library has another name
 		for _, x := range p.Images[min(1, len(p.Images)):] {
-			if l.add(x); l.image == x {
+			if l.add(x); l.machine.image == x {
 				break
 			}
 		}
 	}
-	if l.image == nil {
+	if l.machine.image == nil {
 		return nil
 	}
 	l.Family, l.world = MPICH, worldOfMPICH
 	if l.object("ompi_mpi_comm_self") != 0 {
 		l.Family, l.world = OpenMPI, l.object("ompi_mpi_comm_world")
 	}
-	l.machine = emulator.New(linked{l})
+	l.machine.Machine = emulator.New(linked{p, cache})
 	l.machine.Thread, l.machine.ForgetLocks = thread, l.Family == MPICH
 	return l
 }
@@ -73,7 +72,7 @@ func (l *Library) proof() error {
 	if !l.proven {
 		l.proven = true
 		if l.why = l.World().Err; l.why == nil {
-			if _, _, err := l.number("PMPI_Comm_rank", otherHandle); err == nil {
+			if _, _, err := l.machine.number("PMPI_Comm_rank", otherHandle); err == nil {
 				l.why = errors.New("it has handles of another kind")
 			}
 		}
@@ -95,8 +94,8 @@ func (l *Library) World() *Communicator { return l.Communicator(l.world) }
 
 // add adds an image that may belong to the library.
 func (l *Library) add(x snapshot.Image) {
-	if _, has := x.Address("PMPI_Comm_rank"); has && l.image == nil {
-		l.image = x
+	if _, has := x.Address("PMPI_Comm_rank"); has && l.machine.image == nil {
+		l.machine.image = x
 	}
 	l.images = append(l.images, x)
 }
@@ -134,78 +133,13 @@ func (l *Library) object(name string) uint64 {
 	return addr
 }
 
-// linked implements emulator.Process for the process of a library.
-type linked struct{ *Library }
-
-func (l linked) Page(n uint64) []byte { return l.process.Page(n) }
-
-func (l linked) Code(addr uint64) *emulator.Code {
-	x := l.process.At(addr)
-	if x == nil {
-		return nil
-	}
-	m := x.Module()
-	return &emulator.Code{First: m.First, End: m.End, Bias: m.Bias, Instructions: l.cache.instructions(m.Key())}
-}
-
-func (l linked) Link(slot uint64) string {
-	if x := l.process.At(slot); x != nil {
-		return x.Link(slot)
-	}
-	return ""
-}
-
-func (l linked) Function(name string) uint64 {
-	for _, x := range l.process.Images {
-		if at, ok := x.Address(name); ok {
-			return at
-		}
-	}
-	return 0
-}
-
-// ask calls a function of the library in the emulator. It returns what the function has read, and an error if
-// its result is not MPI_SUCCESS.
-func (l *Library) ask(function string, args ...uint64) ([]emulator.Load, error) {
-	at, ok := l.image.Address(function)
-	if !ok {
-		return nil, fmt.Errorf("no %s in %s", function, l.image.Module().Name())
-	}
-	result, loads, err := l.machine.Call(at, args...)
-	if err == nil && uint32(result) != 0 {
-		err = fmt.Errorf("%s returns %d", function, int32(result))
-	}
-	return loads, err
-}
-
-// number asks a function that stores an int for a handle.
-func (l *Library) number(function string, handle uint64) (int, []emulator.Load, error) {
-	out := l.machine.Alloc(8)
-	loads, err := l.ask(function, handle, out)
-	v, _ := l.machine.Uint(out, 4)
-	return int(int32(v)), loads, err
-}
-
-// mostName is more than the longest name of an object (MPI_MAX_OBJECT_NAME: 64 to 128), in bytes.
-const mostName = 512
-
-// name asks a function that stores a name and its length for a handle.
-func (l *Library) name(function string, handle uint64) (string, []emulator.Load, error) {
-	text, length := l.machine.Alloc(mostName), l.machine.Alloc(8)
-	loads, err := l.ask(function, handle, text, length)
-	if err != nil {
-		return "", loads, err
-	}
-	return l.machine.Text(text), loads, nil
-}
-
 // mostMembers bounds the members of a communicator whose world ranks are asked for.
 const mostMembers = 1 << 16
 
 // group asks a function that stores a group for a handle.
 func (l *Library) group(function string, handle uint64) (group uint64, loads []emulator.Load, err error) {
 	at := l.machine.Alloc(8)
-	if loads, err = l.ask(function, handle, at); err != nil {
+	if loads, err = l.machine.ask(function, handle, at); err != nil {
 		return 0, nil, err
 	}
 	group, _ = l.machine.Uint(at, l.Family.handleBytes())
@@ -227,7 +161,7 @@ func (l *Library) inWorld(group uint64) ([]int, error) {
 	if err != nil {
 		return nil, err
 	}
-	size, _, err := l.number("PMPI_Group_size", group)
+	size, _, err := l.machine.number("PMPI_Group_size", group)
 	if err != nil {
 		return nil, err
 	}
@@ -238,7 +172,7 @@ func (l *Library) inWorld(group uint64) ([]int, error) {
 	for n := range uint64(size) {
 		l.machine.PutUint(from+4*n, n, 4)
 	}
-	if _, err := l.ask("PMPI_Group_translate_ranks", group, uint64(size), from, world, to); err != nil {
+	if _, err := l.machine.ask("PMPI_Group_translate_ranks", group, uint64(size), from, world, to); err != nil {
 		return nil, err
 	}
 	ranks := make([]int, size)

@@ -26,7 +26,7 @@ func (l *Library) ofMPICH(handle uint64) Request {
 	if handle == nullOfRequests {
 		return Request{Done: true, Why: "null"}
 	}
-	object := l.objectOf("PMPI_Grequest_complete", handle)
+	object := l.machine.objectOf("PMPI_Grequest_complete", handle)
 	b := make([]byte, bytesOfMPICH)
 	if object == 0 || !l.machine.Read(object, b) {
 		return Request{Why: "no object of this handle"}
@@ -87,10 +87,10 @@ func (l *Library) kindOfCollectives() uint32 {
 	}
 	l.collective = new(uint32)
 	out := l.machine.Alloc(8)
-	if _, err := l.ask("PMPI_Ibarrier", selfOfMPICH, out); err == nil {
+	if _, err := l.machine.ask("PMPI_Ibarrier", selfOfMPICH, out); err == nil {
 		handle, _ := l.machine.Uint(out, 4)
 		b := make([]byte, bytesOfMPICH)
-		if object := l.objectOf("PMPI_Grequest_complete", handle); object != 0 && l.machine.Read(object, b) && kindOfMPICH(b) > persistentReceive {
+		if object := l.machine.objectOf("PMPI_Grequest_complete", handle); object != 0 && l.machine.Read(object, b) && kindOfMPICH(b) > persistentReceive {
 			*l.collective = kindOfMPICH(b)
 		}
 	}
@@ -127,29 +127,6 @@ func (l *Library) messageOfMPICH(object uint64, b []byte) Request {
 		}
 	}
 	return q
-}
-
-func wordsOf(b []byte) []uint64 {
-	all := make([]uint64, len(b)/8)
-	for i := range all {
-		all[i] = binary.LittleEndian.Uint64(b[8*i:])
-	}
-	return all
-}
-
-// objectOf returns the address of the object of a handle; 0: not known. It is the object that begins with the
-// handle among those that a function reads when it is called with the handle.
-func (l *Library) objectOf(function string, handle uint64) uint64 {
-	loads, _ := l.ask(function, handle) // an error after the object was read does not matter
-	const most = 64                     // bytes into an object that the function reads
-	for _, load := range loads {
-		for back := uint64(0); back <= most && !load.IsOwn(); back += 4 {
-			if v, ok := l.machine.Uint(load.Addr-back, 4); ok && v == handle {
-				return load.Addr - back
-			}
-		}
-	}
-	return 0
 }
 
 // receiveIn finds peer and tag of a receive among the words of a request of UCX: a tag of 64 bits (16
@@ -195,7 +172,7 @@ func (l *Library) match(q Request, tag, mask uint64) (Request, bool) {
 // message of a receive.
 func (l *Library) isAsked(q Request, tag, mask uint64) bool {
 	status, flag := l.machine.Alloc(64), l.machine.Alloc(8)
-	p, ok := l.until([]string{"ucp_tag_probe_nb"}, "PMPI_Iprobe", uint64(l.Family.raw(q.Peer)), uint64(l.Family.raw(q.Tag)), q.Comm.handle, flag, status)
+	p, ok := l.machine.until([]string{"ucp_tag_probe_nb"}, "PMPI_Iprobe", uint64(l.Family.raw(q.Peer)), uint64(l.Family.raw(q.Tag)), q.Comm.handle, flag, status)
 	return ok && p[1]&p[2] == tag&mask && p[2] == mask
 }
 
@@ -203,7 +180,7 @@ func (l *Library) isAsked(q Request, tag, mask uint64) bool {
 // a tag that the library gives to UCX for a message to that peer. A tag of rank 0 in MPI_COMM_WORLD
 // looks like any small number: it counts only at the place where another tag was found before.
 func (l *Library) sendIn(q *Request, words []uint64) bool {
-	key := l.image.Module().Key()
+	key := l.machine.image.Module().Key()
 	place, known := l.cache.tags[key]
 	var found []Request
 	at := 0
@@ -243,7 +220,7 @@ func (l *Library) endpoints(c *Communicator) []endpoint {
 	}
 	var all []endpoint
 	for peer := range min(len(c.Peers()), mostEndpoints) {
-		p, _ := l.until([]string{"ucp_tag_send_sync_nbx", "ucp_tag_send_sync_nb"}, "PMPI_Ssend", 0, 0, byteOfMPICH, uint64(peer), 0, c.handle)
+		p, _ := l.machine.until([]string{"ucp_tag_send_sync_nbx", "ucp_tag_send_sync_nb"}, "PMPI_Ssend", 0, 0, byteOfMPICH, uint64(peer), 0, c.handle)
 		all = append(all, endpoint{p[0], p[3]})
 	}
 	for i, e := range all { // they must differ; 0: messages to the peer do not use UCX
@@ -258,15 +235,3 @@ func (l *Library) endpoints(c *Communicator) []endpoint {
 
 // byteOfMPICH is MPI_BYTE (mpi.h of MPICH).
 const byteOfMPICH = 0x4c00010d
-
-// until calls a function of the library in the emulator until it calls one of the named functions of other
-// images, and returns the arguments of that call.
-func (l *Library) until(names []string, function string, args ...uint64) ([6]uint64, bool) {
-	at, ok := l.image.Address(function)
-	if !ok {
-		return [6]uint64{}, false
-	}
-	p, err := l.machine.CallUntil(names, at, args...)
-	l.machine.Undo()
-	return p.Args, err == nil
-}

@@ -199,7 +199,7 @@ func (l openMPI) isProcess(function string, comm uint64, member int, process uin
 	}
 	from, to := l.machine.Alloc(8), l.machine.Alloc(8)
 	l.machine.PutUint(from, uint64(member), 4)
-	loads, err := l.ask("PMPI_Group_translate_ranks", group, 1, from, self, to)
+	loads, err := l.machine.ask("PMPI_Group_translate_ranks", group, 1, from, self, to)
 	if err != nil {
 		return false
 	}

@@ -18,7 +18,7 @@ type owned struct {
 // window returns the members of a window, with its name. The library itself checks the handle.
 func (l *Library) window(handle uint64) *Communicator {
 	return l.owner(owned{"PMPI_Win_get_group", handle}, func(c *Communicator) (err error) {
-		c.Name, _, err = l.name("PMPI_Win_get_name", handle)
+		c.Name, _, err = l.machine.name("PMPI_Win_get_name", handle)
 		return err
 	})
 }
@@ -67,7 +67,7 @@ func (l *Library) own(c *Communicator, o owned) error {
 		return err
 	}
 	loads = slices.Clone(loads)
-	if c.Rank, _, err = l.number("PMPI_Group_rank", group); err != nil {
+	if c.Rank, _, err = l.machine.number("PMPI_Group_rank", group); err != nil {
 		return err
 	}
 	if c.World, err = l.inWorld(group); err != nil {

@@ -3,8 +3,6 @@
 package mpi
 
 import (
-	"cmp"
-	"encoding/binary"
 	"maps"
 	"slices"
 
@@ -26,12 +24,12 @@ func (l *Library) Sequences() (hash uint64, ok bool) {
 		return 0, false
 	}
 	sum := digest.New()
-	for i, handle := range slices.SortedFunc(maps.Keys(l.comms), cmp.Compare[uint64]) {
+	for i, handle := range slices.Sorted(maps.Keys(l.comms)) {
 		c := l.comms[handle]
 		if c.Err != nil || i >= mostSequenced {
 			continue
 		}
-		peers := l.peersOf(handle, min(len(c.Peers()), mostCounted))
+		peers := openMPI{l}.peersOf(handle, min(len(c.Peers()), mostCounted))
 		if peers == nil {
 			return 0, false
 		}
@@ -49,7 +47,7 @@ func (l *Library) Sequences() (hash uint64, ok bool) {
 // yet. The communicator has a pointer to an object of the class mca_pml_ob1_comm_t, and that has a pointer to an
 // array of pointers to objects of the class mca_pml_ob1_comm_proc_t. Where these pointers are is the same in all
 // communicators, and is looked for once.
-func (l *Library) peersOf(handle uint64, n int) []uint64 {
+func (l openMPI) peersOf(handle uint64, n int) []uint64 {
 	const ofComm, ofOb1 = 1024, 256 // bytes of both objects
 	if all := l.peersBy(l.cache.peers, handle, n); all != nil {
 		return all
@@ -73,13 +71,13 @@ func (l *Library) peersOf(handle uint64, n int) []uint64 {
 type peerFields struct{ inComm, inOb1 uint64 }
 
 // peersBy is peersOf for pointers at some offsets; nil: they are not there.
-func (l *Library) peersBy(f peerFields, handle uint64, n int) []uint64 {
+func (l openMPI) peersBy(f peerFields, handle uint64, n int) []uint64 {
 	ob1, _ := l.machine.Uint(handle+f.inComm, 8)
 	if f == (peerFields{}) || l.classNameOf(ob1) != "mca_pml_ob1_comm_t" {
 		return nil
 	}
 	array, _ := l.machine.Uint(ob1+f.inOb1, 8)
-	all := l.pointers(array, 8*n)
+	all := l.machine.pointers(array, 8*n)
 	i := slices.IndexFunc(all, func(p uint64) bool { return p != 0 })
 	if i < 0 || l.classNameOf(all[i]) != "mca_pml_ob1_comm_proc_t" {
 		return nil
@@ -88,19 +86,6 @@ func (l *Library) peersBy(f peerFields, handle uint64, n int) []uint64 {
 }
 
 // classNameOf returns the name of the class of an object; "": it cannot be an object.
-func (l *Library) classNameOf(object uint64) string {
-	return (openMPI{l}).className((openMPI{l}).class(object))
-}
-
-// pointers returns the words of size bytes of memory; nil: they cannot be read.
-func (l *Library) pointers(at uint64, size int) []uint64 {
-	b := make([]byte, size)
-	if at < 1<<16 || at&7 != 0 || at>>47 != 0 || !l.machine.Read(at, b) {
-		return nil
-	}
-	all := make([]uint64, size/8)
-	for i := range all {
-		all[i] = binary.LittleEndian.Uint64(b[8*i:])
-	}
-	return all
+func (l openMPI) classNameOf(object uint64) string {
+	return l.className(l.class(object))
 }

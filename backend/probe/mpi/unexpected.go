@@ -3,7 +3,6 @@
 package mpi
 
 import (
-	"cmp"
 	"errors"
 	"maps"
 	"slices"
@@ -25,7 +24,8 @@ const (
 	mostOther   = 8
 )
 
-// envelope is what a receive accepts, in numbers of this package: source is a rank of the communicator or AnySource, tag may be AnyTag.
+// envelope is what a receive accepts, in numbers of this package: source is a rank of the communicator or
+// AnySource, and tag may be AnyTag.
 type envelope struct {
 	comm        *Communicator
 	source, tag int
@@ -114,7 +114,7 @@ func (l *Library) instead(e envelope) (Unexpected, bool) {
 // others returns the other communicators that are known: of those that the process has, these are
 // MPI_COMM_WORLD and the ones that its calls and requests use.
 func (l *Library) others(c *Communicator) (all []*Communicator) {
-	for _, handle := range slices.SortedFunc(maps.Keys(l.comms), cmp.Compare[uint64]) {
+	for _, handle := range slices.Sorted(maps.Keys(l.comms)) {
 		if d := l.comms[handle]; d != c && d.Err == nil && d.Remote == nil && len(all) < mostOther {
 			all = append(all, d)
 		}
@@ -134,7 +134,7 @@ func (l *Library) probe(e envelope) (found *envelope, ok bool) {
 
 // probeOpenMPI asks an Open MPI. If there is no message, MPI_Iprobe calls opal_progress.
 func (l *Library) probeOpenMPI(e envelope, source, tag uint64) (*envelope, bool) {
-	at, ok := l.image.Address("PMPI_Iprobe")
+	at, ok := l.machine.image.Address("PMPI_Iprobe")
 	if !ok {
 		return nil, false
 	}
@@ -150,15 +150,15 @@ func (l *Library) probeOpenMPI(e envelope, source, tag uint64) (*envelope, bool)
 	}
 	from, _ := l.machine.Uint(status, 4) // MPI_Status of Open MPI begins with source and tag
 	with, _ := l.machine.Uint(status+4, 4)
-	return l.envelope(e, int(int32(from)), int(int32(with)))
+	return e.found(int(int32(from)), int(int32(with)))
 }
 
-// probeMPICH asks an MPICH over UCX. MPI_Iprobe tells how it asks UCX; UCX tells the first message that fits. Its tag of
-// 64 bits is that of a receive, see match.
+// probeMPICH asks an MPICH over UCX. MPI_Iprobe tells how it asks UCX; UCX tells the first message that fits. Its
+// tag of 64 bits is that of a receive, see match.
 func (l *Library) probeMPICH(e envelope, source, tag uint64) (*envelope, bool) {
 	status, flag := l.machine.Alloc(64), l.machine.Alloc(8)
-	asked, ok := l.until([]string{"ucp_tag_probe_nb"}, "PMPI_Iprobe", source, tag, e.comm.handle, flag, status)
-	at := linked{l}.Function("ucp_tag_probe_nb")
+	asked, ok := l.machine.until([]string{"ucp_tag_probe_nb"}, "PMPI_Iprobe", source, tag, e.comm.handle, flag, status)
+	at := linked{l.process, l.cache}.Function("ucp_tag_probe_nb")
 	if !ok || at == 0 {
 		return nil, false
 	}
@@ -175,11 +175,11 @@ func (l *Library) probeMPICH(e envelope, source, tag uint64) (*envelope, bool) {
 	if v&asked[2] != asked[1]&asked[2] {
 		return nil, false
 	}
-	return l.envelope(e, int(v>>32&0xffff), int(v&bitsOfTag))
+	return e.found(int(v>>32&0xffff), int(v&bitsOfTag))
 }
 
-// envelope returns that of a message which was found for e; ok is false if it cannot be one.
-func (l *Library) envelope(e envelope, source, tag int) (*envelope, bool) {
+// found returns the envelope of a message that a library has found for e; ok is false if it cannot be one.
+func (e envelope) found(source, tag int) (found *envelope, ok bool) {
 	fits := (e.source == AnySource || e.source == source) && (e.tag == AnyTag || e.tag == tag)
 	if !fits || tag < 0 || source < 0 || source >= len(e.comm.Peers()) {
 		return nil, false
