@@ -29,7 +29,7 @@ const Version = 1
 // merges the answers of its subtree, and would drop from them what it does not know.
 const PacketVersion = 3
 
-// MaxBody bounds one body, in bytesand so the answer of a single rank. It
+// MaxBody bounds one body, in bytes, and so the answer of a single rank. It
 // equals the longest line that is read from gdb.
 const MaxBody = 64 << 20
 

@@ -120,10 +120,11 @@ func groupName(g *torch.Group) string {
 // addCall adds what a call of torch.distributed waits for.
 func (w *waits) addCall(c *torchCall) {
 	members := setOf(c.Group.Members)
-	key := "torch." + c.Group.Name + "." + digest.Text(digest.OfText(members.String()))
+	name := c.Group.Name
 	if c.Group.Default {
-		key = "torch.default." + digest.Text(digest.OfText(members.String()))
+		name = "default"
 	}
+	key := "torch." + name + "." + digest.Text(digest.OfText(members.String()))
 	w.Comms = append(w.Comms, wait.Comm{Key: key, Name: groupName(&c.Group), Members: members})
 	if c.Kind == torch.Together {
 		call := wait.Call{Function: c.Function, Comm: key, Op: c.Op, Root: wait.No, Bytes: wait.No}
@@ -148,7 +149,7 @@ func (w *waits) addCall(c *torchCall) {
 
 // addTorch notes that a thread is in a call of torch.distributed.
 func (w *waits) addTorch(c *torchCall) {
-	if c.Group.Rank == torch.Unknown { // who it is decides who waits for it
+	if c.Group.Rank == torch.Unknown { // other ranks name it by this rank
 		w.Waits = append(w.Waits, wait.Message{Edge: wait.Edge{Function: c.Function, Tag: wait.Unknown}, Peer: wait.Unknown})
 	} else {
 		w.Number, w.Numbered = c.Group.Rank, true

@@ -2,10 +2,7 @@
 
 package python
 
-import (
-	"encoding/binary"
-	"slices"
-)
+import "slices"
 
 // Object is the address of an object; 0: there is none.
 type Object uint64
@@ -61,31 +58,36 @@ func (v *Values) head(o Object, of Object, b []byte) bool {
 	return o != 0 && v.mem.Read(uint64(o), b) && Object(le.Uint64(b[typeField:])) == of
 }
 
+// variables returns the address of the tuple with the names of the local variables of a function, and for each of
+// them the word that has its value.
+func (v *Values) variables(f *Frame) (names uint64, values []byte, ok bool) {
+	l := &v.in.layout
+	names, ok = v.mem.word(f.code + l.code.locals)
+	var head [24]byte
+	if !ok || f.address == 0 || !v.head(Object(names), v.in.types.tuple, head[:]) {
+		return 0, nil, false
+	}
+	values = make([]byte, 8*min(le.Uint64(head[sizeField:]), mostLocals))
+	return names, values, v.mem.Read(f.address+l.frame.locals, values)
+}
+
 // Locals returns the local variables of a function that have a value, and the dictionary of the variables of its
 // module.
 func (v *Values) Locals(f *Frame) (locals map[string]Object, globals Object, ok bool) {
 	l := &v.in.layout
-	names, read := v.mem.word(f.code + l.code.locals)
-	if !read || f.address == 0 {
-		return nil, 0, false
-	}
-	var head [24]byte
-	if !v.head(Object(names), v.in.types.tuple, head[:]) {
-		return nil, 0, false
-	}
-	n := min(le.Uint64(head[sizeField:]), mostLocals)
-	items, values := make([]byte, 8*n), make([]byte, 8*n)
+	names, values, ok := v.variables(f)
+	items := make([]byte, len(values))
 	at, known := v.mem.word(f.address + l.frame.globals)
-	if !known || !v.mem.Read(names+l.items, items) || !v.mem.Read(f.address+l.frame.locals, values) {
+	if !ok || !known || !v.mem.Read(names+l.items, items) {
 		return nil, 0, false
 	}
 	locals = map[string]Object{}
-	for i := range n {
-		name, ok := v.Text(Object(le.Uint64(items[8*i:])))
+	for i := 0; i < len(items); i += 8 {
+		name, ok := v.Text(Object(le.Uint64(items[i:])))
 		if !ok {
 			return nil, 0, false
 		}
-		if o := le.Uint64(values[8*i:]) &^ l.frame.tag; o != 0 {
+		if o := le.Uint64(values[i:]) &^ l.frame.tag; o != 0 {
 			locals[name] = Object(o)
 		}
 	}
@@ -208,8 +210,8 @@ type lookup struct {
 // mostLookups bounds the dictionaries whose lookups are kept.
 const mostLookups = 16
 
-// Find returns the values of some texts in a dictionary; 0 for those that it does not have. Other keys than texts
-// are passed by.
+// Find returns the values of some texts in a dictionary; 0 for those that it does not have. Keys that are no texts
+// are skipped.
 func (v *Values) Find(dict Object, texts ...string) (found []Object, ok bool) {
 	if old := v.in.lookups[dict]; old != nil && slices.Equal(old.texts, texts) {
 		if found, ok = v.again(dict, old); ok {
@@ -290,15 +292,8 @@ func (v *Values) Ints(all []Object) (out []int, ok bool) {
 // Progress appends bytes that change when a function goes on: its instruction, and which objects its local
 // variables are.
 func (v *Values) Progress(b []byte, f *Frame) []byte {
-	b = binary.LittleEndian.AppendUint64(b, f.code)
-	b = binary.LittleEndian.AppendUint64(b, uint64(f.at))
-	names, read := v.mem.word(f.code + v.in.layout.code.locals)
-	var head [24]byte
-	if !read || f.address == 0 || !v.head(Object(names), v.in.types.tuple, head[:]) {
-		return b
-	}
-	values := make([]byte, 8*min(le.Uint64(head[sizeField:]), mostLocals))
-	if v.mem.Read(f.address+v.in.layout.frame.locals, values) {
+	b = le.AppendUint64(le.AppendUint64(b, f.code), uint64(f.at))
+	if _, values, ok := v.variables(f); ok {
 		b = append(b, values...)
 	}
 	return b

@@ -7,7 +7,7 @@ import (
 	"testing"
 )
 
-// typed makes an object of a type, with n bytes behind its header.
+// typed makes an object of a type, with n bytes after its header.
 func (p *process) typed(symbol string, n int) uint64 {
 	at := p.alloc(64 + n)
 	p.put(at+typeField, p.symbols[symbol])
@@ -44,7 +44,7 @@ func (p *process) integer(n int64) uint64 {
 	return at
 }
 
-// dict makes a dictionary of pairs of keys and values, with a deleted entry at its begin.
+// dict makes a dictionary of pairs of keys and values, with a deleted entry at its beginning.
 func (p *process) dict(kind byte, pairs ...uint64) uint64 {
 	at, keys := p.typed("PyDict_Type", 0), p.alloc(keysHeader+16+24*(len(pairs)/2+1))
 	p.put(at+p.l.dict.keys, keys)
@@ -141,7 +141,7 @@ func TestValues(t *testing.T) {
 // rebinding has a variable that was found before get another value, and then another name.
 func (v *Values) rebinding(t *testing.T, p *process, dict Object) {
 	table, _ := v.table(dict)
-	entry := table.entries + table.size // behind the deleted one
+	entry := table.entries + table.size // after the deleted one
 	p.put(entry+8, p.symbols["_Py_NoneStruct"])
 	if found, ok := v.Find(dict, "y", "none", "x"); !ok || !v.IsNone(found[2]) {
 		t.Error("another value: ", found, ok)

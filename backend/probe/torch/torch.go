@@ -116,25 +116,25 @@ func groupOf(v Objects, locals map[string]python.Object, names, ranks python.Obj
 	if !ok || len(all) == 0 {
 		return g, false
 	}
-	var object python.Object
-	given := true // the group, or None
+	at, other := -1, false // index of the group; a variable has another object
 	for _, name := range []string{"default_pg", "group_to_use", "pg", "group"} {
 		o, is := locals[name]
-		if i := slices.IndexFunc(all, func(x python.Item) bool { return x.Key == o }); i >= 0 && object == 0 {
-			object = o
-			g.Name, ok = v.Text(all[i].Value)
-		} else if is && i < 0 && !v.IsNone(o) {
-			given = false
+		switch i := slices.IndexFunc(all, func(x python.Item) bool { return x.Key == o }); {
+		case i >= 0 && at < 0:
+			at = i
+		case i < 0 && is && !v.IsNone(o):
+			other = true
 		}
 	}
-	if object == 0 && given { // init_process_group makes the default group before there are others
-		object = all[0].Key
-		g.Name, ok = v.Text(all[0].Value)
-	}
-	if !ok || object == 0 {
+	if at < 0 && other {
 		return g, false
 	}
-	g.Default = object == all[0].Key
+	at = max(at, 0) // init_process_group makes the default group before there are others
+	if g.Name, ok = v.Text(all[at].Value); !ok {
+		return g, false
+	}
+	object := all[at].Key
+	g.Default = at == 0
 	if g.Members, ok = membersOf(v, object, ranks); ok {
 		g.Rank = rankIn(v, object, g.Members)
 	}
@@ -171,7 +171,7 @@ func membersOf(v Objects, group, ranks python.Object) ([]int, bool) {
 	return members, ok
 }
 
-// Where rankIn looks for the rank, in bytes of the object of C++: behind its reference counts.
+// Where rankIn looks for the rank, in bytes of the object of C++: after its reference counts.
 const (
 	firstRankAt = 16
 	lastRankAt  = 64

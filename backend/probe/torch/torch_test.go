@@ -130,7 +130,7 @@ func TestFind(t *testing.T) {
 		"message": {"recv", func(s *script, _, _ python.Object) {
 			s.locals["group"], s.locals["src"], s.locals["tag"], s.locals["op"] = none, s.int(2), s.int(7), 0
 		}, `recv of [0 1 2 3], default true, rank 3, kind 2, root -1, op "", peer 2, tag 7`},
-		"message from anyone": {"recv", func(s *script, _, pair python.Object) {
+		"message from any rank": {"recv", func(s *script, _, pair python.Object) {
 			s.locals["pg"], s.locals["src"], s.locals["tag"] = pair, none, s.int(0)
 		},
 			`recv of [1 3], default false, rank 3, kind 2, root -1, op "SUM", peer -2, tag 0`},
