@@ -9,7 +9,8 @@ import (
 	"sdm/protocol/rank"
 )
 
-// Graph tells for each of its ranks what it does, in which call of MPI it is, and for which ranks the call waits. It is immutable; several goroutines may use it. nil is the graph of no rank.
+// Graph tells for each of its ranks what it does, in which call of MPI it is, and for which ranks the call waits. It
+// is immutable; several goroutines may use it. nil is the graph of no rank.
 //
 // Equal facts of several ranks are one row. Rows ascend by their fields, ranks aside, and no two
 // have equal ones. So graphs of different ranks merge to the same graph in any order, and equal
@@ -164,18 +165,16 @@ func (g *Graph) Only(ranks rank.Set) *Graph {
 			used[c.Comm] = true
 		}
 	}
-	for _, e := range g.edges {
-		if e.Pairs = e.Pairs.only(ranks); !e.Pairs.IsEmpty() {
-			out.edges = append(out.edges, e)
-			used[e.Comm] = true
+	only := func(all []Edge) (edges []Edge) {
+		for _, e := range all {
+			if e.Pairs = e.Pairs.only(ranks); !e.Pairs.IsEmpty() {
+				edges = append(edges, e)
+				used[e.Comm] = true
+			}
 		}
+		return edges
 	}
-	for _, e := range g.unexpected {
-		if e.Pairs = e.Pairs.only(ranks); !e.Pairs.IsEmpty() {
-			out.unexpected = append(out.unexpected, e)
-			used[e.Comm] = true
-		}
-	}
+	out.edges, out.unexpected = only(g.edges), only(g.unexpected)
 	for _, d := range g.doings {
 		if d.Ranks = d.Ranks.Intersect(ranks); !d.Ranks.IsEmpty() {
 			out.doings = append(out.doings, d)

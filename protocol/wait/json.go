@@ -220,8 +220,8 @@ func (g *Graph) UnmarshalJSON(b []byte) error {
 		return err
 	}
 	for _, d := range in.Doing {
-		t := threadOf(d.threadJSON)
-		x := Doing{State: t.State, Frames: t.Frames, Calls: d.Calls, Does: t.Does, Detail: t.Detail, For: t.For, Lock: t.Lock, Left: d.Left, Ranks: d.Ranks}
+		x := Doing{Calls: d.Calls, Left: d.Left, Ranks: d.Ranks}
+		x.setFirst(threadOf(d.threadJSON))
 		for _, t := range d.Others {
 			x.Others = append(x.Others, threadOf(t))
 		}

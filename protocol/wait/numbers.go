@@ -103,7 +103,7 @@ func (t *translation) edges(all []Edge) (out []Edge) {
 			out = append(out, e)
 			continue
 		}
-		peers := map[rank.ID][]int{}
+		peers, ranks := map[rank.ID][]int{}, e.Pairs.Ranks()
 		for _, r := range e.Pairs.Runs() {
 			for id := r.First; id <= r.Last(); id++ {
 				peer := r.Of(id)
@@ -113,11 +113,15 @@ func (t *translation) edges(all []Edge) (out []Edge) {
 				peers[id] = append(peers[id], peer)
 			}
 		}
-		pairs := e.Pairs.Ranks()
 		e.Pairs = Pairs{}
-		for id := range pairs.All() {
+		for id := range ranks.All() {
 			slices.Sort(peers[id])
-			e.Pairs = e.Pairs.merge(pairsOf(rank.Range(id, id), peers[id]))
+			for k, peer := range peers[id] {
+				if k == len(e.Pairs.lanes) {
+					e.Pairs.lanes = append(e.Pairs.lanes, nil)
+				}
+				e.Pairs.lanes[k] = extend(e.Pairs.lanes[k], Run{First: id, Count: 1, Peer: peer})
+			}
 		}
 		out = append(out, e)
 	}

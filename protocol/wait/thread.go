@@ -28,7 +28,7 @@ type Thread struct {
 	State  State
 	Frames string // as Doing.Frames
 	// Does is what it waits for, with a verb in the singular, "waits in open of /tmp/x"; "": State and
-	// Frames tell. Detail is a clause about that: "nobody has opened the FIFO for writing".
+	// Frames tell. Detail is a clause about that: "it is on nfs".
 	Does, Detail string
 	For          int  // number of the thread for which it waits; 0: for none, or it is not known
 	Lock         bool // what it waits for is held: by the thread For, or as Detail says
@@ -37,6 +37,11 @@ type Thread struct {
 // First returns the first thread of the ranks.
 func (d Doing) First() Thread {
 	return Thread{Number: 1, State: d.State, Frames: d.Frames, Does: d.Does, Detail: d.Detail, For: d.For, Lock: d.Lock}
+}
+
+// setFirst sets the fields of which First is made.
+func (d *Doing) setFirst(t Thread) {
+	d.State, d.Frames, d.Does, d.Detail, d.For, d.Lock = t.State, t.Frames, t.Does, t.Detail, t.For, t.Lock
 }
 
 func (t *Thread) compare(u *Thread) int {

@@ -188,8 +188,7 @@ func Decode(b []byte) (g *Graph, rest []byte, err error) {
 	})
 	g.edges = rows(r, leastRow, r.edge)
 	g.doings = rows(r, leastRow, func(d *Doing) {
-		t := r.thread()
-		d.State, d.Frames, d.Does, d.Detail, d.For, d.Lock = t.State, t.Frames, t.Does, t.Detail, t.For, t.Lock
+		d.setFirst(r.thread())
 		d.Calls, d.Left = r.Number("count of calls", decode.MaxCount), r.Number("time", math.MaxInt32)
 		d.Others = rows(r, leastThread, func(t *Thread) { *t = r.thread() })
 		d.Ranks = r.set()
