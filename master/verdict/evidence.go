@@ -28,10 +28,8 @@ func Evidence(g *wait.Graph, samples int, f Finding) (lines []string) {
 		return []string{"rule: " + rules[f.Kind], fmt.Sprintf("%d samples", samples)}
 	}
 	s := newSolver(g, samples)
-	s.collectives()
-	s.messages()
 	lines = append(lines, "rule: "+rules[f.Kind], s.samplesText(f))
-	for _, row := range Rows(g) {
+	for _, row := range s.rows() {
 		if some := row.Ranks.Intersect(f.Ranks); !some.IsEmpty() {
 			lines = append(lines, "["+Ranks(some)+"] "+row.Text)
 		}

@@ -24,10 +24,10 @@ type Row struct {
 
 // Rows returns what the ranks of a graph do and wait for. Equal facts of several ranks are one row; rows are in the
 // order of their lowest ranks.
-func Rows(g *wait.Graph) (rows []Row) {
-	s := newSolver(g, 1)
-	s.collectives()
-	s.messages()
+func Rows(g *wait.Graph) []Row { return newSolver(g, 1).rows() }
+
+func (s *solver) rows() (rows []Row) {
+	g := s.g
 	for i := range s.groups {
 		x := &s.groups[i]
 		for _, c := range x.calls {
@@ -61,12 +61,15 @@ func Rows(g *wait.Graph) (rows []Row) {
 			rows = append(rows, Row{Ranks: rest, Text: s.doesBy(first, &g.Doings()[i])})
 		}
 	}
-	slices.SortStableFunc(rows, func(a, b Row) int {
-		x, _ := a.Ranks.Min()
-		y, _ := b.Ranks.Min()
-		return cmp.Compare(x, y)
-	})
+	slices.SortStableFunc(rows, func(a, b Row) int { return compareFirst(a.Ranks, b.Ranks) })
 	return rows
+}
+
+// compareFirst compares the lowest ranks of two sets.
+func compareFirst(a, b rank.Set) int {
+	x, _ := a.Min()
+	y, _ := b.Min()
+	return cmp.Compare(x, y)
 }
 
 // calledBy returns the function that has made the call of ranks, if it is the same for all.

@@ -4,7 +4,6 @@ package verdict
 
 import (
 	"slices"
-	"strings"
 
 	"sdm/protocol/rank"
 	"sdm/protocol/wait"
@@ -66,28 +65,26 @@ func functionText(c *wait.Call) string {
 	return c.Function
 }
 
-// newSolver returns a solver without arcs.
+// newSolver returns a solver with the arcs of calls and messages.
 func newSolver(g *wait.Graph, samples int) *solver {
 	s := &solver{g: g, samples: samples}
 	all := g.Ranks()
 	for _, c := range g.Comms() {
 		all = all.Union(c.Members).Union(c.Remote)
 	}
-	for i := range g.Edges() {
-		for _, r := range g.Edges()[i].Pairs.Runs() {
+	for _, e := range g.Edges() {
+		if e.Comm != "" && !isMPI(e.Function) {
+			s.torch = s.torch.Union(e.Pairs.Ranks())
+		}
+		for _, r := range e.Pairs.Runs() {
 			if last := r.Of(r.Last()); last >= 0 && last <= int(rank.MaxID) {
 				all = all.Union(rank.Of(rank.ID(last)))
 			}
 		}
 	}
 	for _, c := range g.Calls() {
-		if !strings.HasPrefix(c.Function, "MPI_") {
+		if !isMPI(c.Function) {
 			s.torch = s.torch.Union(c.Ranks)
-		}
-	}
-	for i := range g.Edges() {
-		if e := &g.Edges()[i]; e.Comm != "" && !strings.HasPrefix(e.Function, "MPI_") {
-			s.torch = s.torch.Union(e.Pairs.Ranks())
 		}
 	}
 	last, _ := all.Max()
@@ -117,6 +114,8 @@ func newSolver(g *wait.Graph, samples int) *solver {
 			s.unsure = s.unsure.Union(d.Ranks)
 		}
 	}
+	s.collectives()
+	s.messages()
 	return s
 }
 

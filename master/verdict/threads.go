@@ -119,10 +119,6 @@ func (s *solver) locks() (found []Finding) {
 		}
 		found = append(found, f)
 	}
-	slices.SortStableFunc(found, func(a, b Finding) int {
-		x, _ := a.Ranks.Min()
-		y, _ := b.Ranks.Min()
-		return int(x - y)
-	})
+	slices.SortStableFunc(found, func(a, b Finding) int { return compareFirst(a.Ranks, b.Ranks) })
 	return found
 }

@@ -82,14 +82,11 @@ func GraphOf(answers []protocol.Group, ended rank.Set) (g *wait.Graph, samples i
 // samples that were compared; with one, nothing is certain. Without calls of MPI there are only findings about
 // threads, locks and pipes.
 func Of(g *wait.Graph, samples int) []Finding {
-	world := worldOf(g)
-	g, err := g.Renumbered()
+	numbered, err := g.Renumbered()
 	if err != nil {
-		return []Finding{{Kind: NoVerdict, Text: "the numbers here are not those of " + world + ", and " + err.Error()}}
+		return []Finding{{Kind: NoVerdict, Text: "the numbers here are not those of " + worldOf(g) + ", and " + err.Error()}}
 	}
-	s := newSolver(g, samples)
-	s.collectives()
-	s.messages()
+	s := newSolver(numbered, samples)
 	s.anyOf()
 	s.components()
 	s.resolve()
@@ -113,13 +110,15 @@ func Of(g *wait.Graph, samples int) []Finding {
 
 // worldOf names what numbers all ranks of a graph.
 func worldOf(g *wait.Graph) string {
-	isMPI := func(function string) bool { return strings.HasPrefix(function, "MPI_") }
 	if slices.ContainsFunc(g.Calls(), func(c wait.Call) bool { return isMPI(c.Function) }) ||
 		slices.ContainsFunc(g.Edges(), func(e wait.Edge) bool { return isMPI(e.Function) }) {
 		return "MPI_COMM_WORLD"
 	}
 	return "the default process group of torch"
 }
+
+// isMPI reports whether the function of a call or an edge is of MPI; others are of torch.distributed, or "".
+func isMPI(function string) bool { return strings.HasPrefix(function, "MPI_") }
 
 // moves reports whether all waiting ranks of a finding have moved between the samples: then the job goes on.
 func (s *solver) moves(f Finding) bool {
