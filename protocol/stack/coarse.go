@@ -7,7 +7,7 @@ import "slices"
 // By returns the tree with frames of another granularity, as the builder of a tree has it: "function" removes lines and
 // addresses, "line" addresses. Nodes that become equal are merged; a rank keeps all its threads.
 func (s *Tree) By(granularity string) *Tree {
-	return s.Map(func(f Frame) Frame {
+	return s.replace(func(f Frame) Frame {
 		switch granularity {
 		case "function":
 			f.File, f.Line, f.Addr = "", 0, ""
@@ -18,8 +18,8 @@ func (s *Tree) By(granularity string) *Tree {
 	})
 }
 
-// Map returns the tree with each frame replaced. Siblings whose frames become equal are merged.
-func (s *Tree) Map(change func(Frame) Frame) *Tree {
+// replace returns the tree with each frame replaced. Siblings whose frames become equal are merged.
+func (s *Tree) replace(change func(Frame) Frame) *Tree {
 	frames, nodes := s.split()
 	m := mapper{nodes: nodes, to: make([]uint32, len(frames))}
 	changed := make([]*Frame, len(frames))
@@ -38,7 +38,7 @@ func (s *Tree) Map(change func(Frame) Frame) *Tree {
 	return m.out.tree()
 }
 
-// mapper builds the tree of Map.
+// mapper builds the tree of replace.
 type mapper struct {
 	nodes []node
 	to    []uint32 // the new numbers of frames
