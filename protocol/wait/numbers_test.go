@@ -1,6 +1,8 @@
 package wait
 
 import (
+	"bytes"
+	"math/rand/v2"
 	"testing"
 
 	"sdm/protocol/rank"
@@ -56,5 +58,33 @@ func TestRenumbered(t *testing.T) {
 				t.Errorf("its encoding is that of %v: %v", h, err)
 			}
 		})
+	}
+}
+
+// TestRenumberedPeers compares with graphs that were made with the numbers of the ranks from the start.
+func TestRenumberedPeers(t *testing.T) {
+	const n = 40
+	random := rand.New(rand.NewPCG(1, 2))
+	for range 20 {
+		numbers := random.Perm(n) // of ranks in MPI_COMM_WORLD
+		here := make([]int, n)
+		for i, number := range numbers {
+			here[number] = i
+		}
+		var in, want *Graph
+		for i, number := range numbers {
+			r := Rank{Comms: []Comm{world(n)}, Number: number, Numbered: true, Waits: []Message{receive(Any, 5)}}
+			s := Rank{Comms: r.Comms, Waits: r.Waits}
+			for range random.IntN(4) {
+				peer := random.IntN(n)
+				r.Waits = append(r.Waits, receive(peer, 5))
+				s.Waits = append(s.Waits, receive(here[peer], 5))
+			}
+			in = in.Merge(Of(rank.Range(rank.ID(i), rank.ID(i)), r))
+			want = want.Merge(Of(rank.Range(rank.ID(i), rank.ID(i)), s))
+		}
+		if got, err := in.Renumbered(); err != nil || !bytes.Equal(wireOf(got), wireOf(want)) {
+			t.Fatalf("got\n%v %v, want\n%v", got, err, want)
+		}
 	}
 }
