@@ -272,7 +272,11 @@ type table struct {
 	first          int      // number of its first symbol among those of all tables
 	hashed         *gnuHash // of the names; nil: there is none
 	byName         *index   // keys are the hash of a name <<32 | number in the table; nil: not made yet
+	absent         int      // names that were looked for before that, and are not there
 }
+
+// fewNames is the number of names that are looked for without byName, which takes a hundred times as long to make.
+const fewNames = 4
 
 func (t *table) len() int { return len(t.entries) / symbolSize }
 
@@ -354,6 +358,10 @@ func (t *table) named(name string, f func(i int)) {
 		return
 	}
 	if t.byName == nil {
+		if t.absent < fewNames && !bytes.Contains(t.names, []byte(name)) {
+			t.absent++
+			return
+		}
 		t.orderNames()
 	}
 	h := hashOf([]byte(name))
