@@ -42,7 +42,7 @@ func (p *process) blockedCalls(s *snapshot.Process, explain bool) map[int]blocke
 				break
 			}
 		}
-		if c := mpi.Find(library, s, t); c != nil {
+		if c := mpi.Find(library, t); c != nil {
 			b := blocked{frame: c.Frame, text: c.Short(library), wait: c.Wait(library), world: library.World(), unexpected: library.Unexpected(c)}
 			if explain {
 				b.text += c.Evidence()

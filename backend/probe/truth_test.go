@@ -89,7 +89,7 @@ func (j *truth) inCalls(t *testing.T, c *cache, kept *mpi.Cache, claims *[4]clai
 			if libraries[r] = mpi.Open(s, kept, s.Threads[i].Pointer); libraries[r] == nil {
 				return false
 			}
-			if calls[r] = mpi.Find(libraries[r], s, &s.Threads[i]); calls[r] != nil {
+			if calls[r] = mpi.Find(libraries[r], &s.Threads[i]); calls[r] != nil {
 				break
 			}
 		}

@@ -50,8 +50,8 @@ func TestThreadsAndLocks(t *testing.T) {
 	held := doing("waits for the lock of Python", "take_gil|step x.py:3", lock(2), other(spins))
 	joins := doing("waits for the end of thread 3", "pthread_join from libc.so.6|main x.c:5", func(d *wait.Doing) { d.For = 3 },
 		other(wait.Thread{Number: 3, State: wait.Running, Frames: "work k.f90:310"}))
-	behind := joins
-	behind.Doing.Others = []wait.Thread{{Number: 2, State: wait.Sleeping, Does: mutex, Frames: "f x.c:1", For: 3, Lock: true},
+	chained := joins
+	chained.Doing.Others = []wait.Thread{{Number: 2, State: wait.Sleeping, Does: mutex, Frames: "f x.c:1", For: 3, Lock: true},
 		{Number: 3, State: wait.Sleeping, Does: mutex, Frames: "g x.c:2", For: 2, Lock: true}}
 	file := doing("waits for a lock of /tmp/x", "flock from libc.so.6|save x.c:3", func(d *wait.Doing) { d.Lock = true }, detail("process 7 (backup) holds it"))
 	const waiting = "certain: 0-1,3-4 wait in MPI_Allreduce on MPI_COMM_WORLD for 2; "
@@ -82,9 +82,9 @@ func TestThreadsAndLocks(t *testing.T) {
 			waiting + "2 waits for a mutex in update (x.c:71) that the thread itself holds"},
 		{"absent, cycle", in(cycle),
 			waiting + "2 is in a deadlock of threads: thread 1 waits for a mutex in update (x.c:71) that thread 2 holds, thread 2 waits for a mutex in holder (x.c:5) that thread 1 holds"},
-		{"absent, behind a cycle", in(behind),
+		{"absent, it waits for a cycle", in(chained),
 			waiting + "2 waits for the end of thread 3 in main (x.c:5); thread 3 is in a deadlock of threads: thread 3 waits for a mutex in g (x.c:2) that thread 2 holds, thread 2 waits for a mutex in f (x.c:1) that thread 3 holds"},
-		{"a cycle behind a call", jobOf(5).in("0-1,3-4", "MPI_Allreduce", "w").add("2", wait.Rank{Comms: []wait.Comm{jobOf(5).comm("w")}, Calls: []wait.Call{{Function: "MPI_Allreduce", Comm: "w", Root: wait.No, Bytes: wait.No}}, Doing: behind.Doing}),
+		{"a cycle of others in a call", jobOf(5).in("0-1,3-4", "MPI_Allreduce", "w").add("2", wait.Rank{Comms: []wait.Comm{jobOf(5).comm("w")}, Calls: []wait.Call{{Function: "MPI_Allreduce", Comm: "w", Root: wait.No, Bytes: wait.No}}, Doing: chained.Doing}),
 			"certain: deadlock of threads of 2: thread 2 waits for a mutex in f (x.c:1) that thread 3 holds, thread 3 waits for a mutex in g (x.c:2) that thread 2 holds"},
 		{"absent, open", in(doing("waits in open of /tmp/f", "open64 from libc.so.6|fifo x.c:3", detail("nobody has opened the FIFO for writing"))),
 			waiting + "2 waits in open of /tmp/f in fifo (x.c:3): nobody has opened the FIFO for writing"},

@@ -294,7 +294,7 @@ func TestRules(t *testing.T) {
 			"certain: deadlock: 0 waits for 1 (receive tag 99, 2 has sent tag 99), 1-2 wait in MPI_Barrier on MPI_COMM_WORLD for 0"},
 		{"another communicator", jobOf(3).came("0", 1, 99, "copy:0-2").waits("0", receive(1, 99)).in("1-2", "MPI_Barrier", "w"),
 			"certain: deadlock: 0 waits for 1 (receive tag 99, 1 has sent tag 99 on copy), 1-2 wait in MPI_Barrier on MPI_COMM_WORLD for 0"},
-		{"another tag of anyone", jobOf(3).came("0", 1, 7, "w").waits("0", receive(wait.Any, 99)).in("1-2", "MPI_Barrier", "w"),
+		{"another tag from any rank", jobOf(3).came("0", 1, 7, "w").waits("0", receive(wait.Any, 99)).in("1-2", "MPI_Barrier", "w"),
 			"certain: deadlock: 0 waits for any of 1-2 (receive tag 99, 1 has sent tag 7), 1-2 wait in MPI_Barrier on MPI_COMM_WORLD for 0"},
 		{"requests of a collective", jobOf(4).in("0-1", "MPI_Wait", "w").in("3", "MPI_Waitall", "w").does("2", wait.Running, "f x.c:1"),
 			"certain: 0-1 wait in MPI_Wait (collective) and 3 waits in MPI_Waitall (collective) on MPI_COMM_WORLD for 2; 2 computes in f (x.c:1)"},

@@ -79,9 +79,9 @@ func (c *Cache) instructions(image string) map[uint64]*amd64.Inst {
 }
 
 // Find returns the outermost call of MPI on the stack of a thread: the one that the program has made;
-// nil: the thread is in none. library is that of the process.
-func Find(l *Library, p *snapshot.Process, t *snapshot.Thread) *Call {
-	f := l.cache.sites.New(p, t)
+// nil: the thread is in none.
+func Find(l *Library, t *snapshot.Thread) *Call {
+	f := l.cache.sites.New(l.process, t)
 	frame, name := -1, ""
 	own, large := false, false
 	for i := range f.Frames() {
