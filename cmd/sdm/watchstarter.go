@@ -48,7 +48,6 @@ type child struct {
 	status int           // of the end, as a shell gives it
 	asked  atomic.Bool   // a signal that ends it was sent
 	ranks  []*os.Process // ranks on this host
-	begun  time.Time
 }
 
 // passed are the signals that are passed on to the starter.
@@ -59,7 +58,7 @@ var harmless = []syscall.Signal{syscall.SIGUSR1, syscall.SIGUSR2, syscall.SIGALR
 
 // startChild starts the line with our standard streams, in our process group.
 func (a *app) startChild(line []string) (*child, error) {
-	c := &child{cmd: exec.Command(line[0], line[1:]...), done: make(chan struct{}), begun: time.Now()}
+	c := &child{cmd: exec.Command(line[0], line[1:]...), done: make(chan struct{})}
 	c.cmd.Stdin, c.cmd.Stdout, c.cmd.Stderr = a.stdin, a.stdout, a.stderr
 	signals := make(chan os.Signal, 16)
 	startup.Notify(signals, passed...)
@@ -178,7 +177,7 @@ func (w *watch) starter() console.Status {
 // follow looks for the ranks of a starter and watches them, until the starter has ended. It returns what was seen last.
 func (w *watch) follow(c *child) *sentinel.Result {
 	quiet := max(min(longestQuiet, w.o.stall/4), firstLook)
-	s := job.Started{Spec: w.o.spec(), PID: c.cmd.Process.Pid, Begun: c.begun, Quiet: quiet}
+	s := job.Started{Spec: w.o.spec(), PID: c.cmd.Process.Pid, Quiet: quiet}
 	patience := time.Now().Add(max(w.o.stall, leastPatience))
 	found, watched := &sentinel.Result{States: session.NewStates(rank.Set{})}, false
 	var trouble error

@@ -21,7 +21,6 @@ import (
 type Started struct {
 	Spec  Spec
 	PID   int           // of the starter, or of a script that calls it
-	Begun time.Time     // of the process
 	Quiet time.Duration // how long what was found must have been the same
 
 	seen  string // the target that was found last
@@ -44,28 +43,26 @@ func (s *Started) Target(now time.Time) (target string, pids []int) {
 // Current returns a function that reports whether processes that Target has returned are those of the ranks still. A
 // process may be a shell that starts the rank later, or a script that calls a starter later.
 func (s *Started) Current(pids []int) func() bool {
-	from, err := launch.ParseRankFrom(s.Spec.Servers.RankFrom)
-	if err != nil || len(pids) == 0 {
-		return func() bool { return true }
-	}
+	from := s.finder().ranks()
 	before := from.Beneath(pids)
 	return func() bool {
-		if len(pids) == 1 && pids[0] == s.PID && hasChildren(s.PID) {
+		if len(pids) == 1 && pids[0] == s.PID && len(launch.FamilyOf(s.PID).Descendants()) > 0 {
 			return false
 		}
 		return maps.Equal(before, from.Beneath(pids))
 	}
 }
 
+func (s *Started) finder() finder {
+	return finder{Builder: &servers.Builder{Spec: s.Spec.Servers}, job: &s.Spec}
+}
+
 // find looks once.
 func (s *Started) find() (target string, pids []int) {
-	from, err := launch.ParseRankFrom(s.Spec.Servers.RankFrom)
-	if err != nil {
-		return "", nil
-	}
+	f := s.finder()
 	whole := strconv.Itoa(s.PID)
 	family := launch.FamilyOf(s.PID)
-	table, err := from.RanksBelow(family)
+	table, err := f.ranks().RanksBelow(family)
 	switch {
 	case err != nil: // some are on other hosts, or will be: these exist, so the starter has decided about all
 		return whole, nil
@@ -75,8 +72,8 @@ func (s *Started) find() (target string, pids []int) {
 	if _, known := flux.Of(s.PID); known {
 		return whole, nil
 	}
-	f := finder{Builder: &servers.Builder{Spec: s.Spec.Servers}, job: &s.Spec}
-	starter, err := mpir.Find(s.PID, family.Descendants(), f.isOnlyRank)
+	below := family.Descendants()
+	starter, err := mpir.Find(s.PID, below, f.isOnlyRank)
 	if err == nil {
 		defer starter.End(context.Background())
 		if starter.HasTable() {
@@ -85,7 +82,7 @@ func (s *Started) find() (target string, pids []int) {
 		return "", nil
 	}
 	exe, _ := os.Readlink("/proc/" + whole + "/exe")
-	if !slices.Contains(Starters, StarterName(exe)) && !hasChildren(s.PID) {
+	if !slices.Contains(Starters, StarterName(exe)) && len(below) == 0 {
 		return "pids:" + whole, []int{s.PID}
 	}
 	return "", nil
@@ -102,10 +99,4 @@ func pidsOf(table protocol.Proctable) (target string, pids []int) {
 		pids = append(pids, p.PID)
 	}
 	return "pids:" + strings.Join(texts, ","), pids
-}
-
-// hasChildren reports whether a process has started others (proc(5), task/TID/children).
-func hasChildren(pid int) bool {
-	text, err := os.ReadFile("/proc/" + strconv.Itoa(pid) + "/task/" + strconv.Itoa(pid) + "/children")
-	return err == nil && len(text) > 0
 }
