@@ -6,6 +6,7 @@ import (
 	"context"
 	"encoding/json"
 	"errors"
+	"strconv"
 	"strings"
 	"testing"
 
@@ -114,20 +115,21 @@ func TestWelcomeOfAnotherVersion(t *testing.T) {
 // A parent refuses a wrong child even if the child accepts it.
 func TestGreetJudgesItself(t *testing.T) {
 	for name, body := range map[string]string{
-		"another number":          `{"version":2,"node":6,"session":"s1"}`,
-		"another session":         `{"version":2,"node":5,"session":"s2"}`,
-		"a reason of later times": `{"version":2,"node":5,"session":"s1","refusal":"moonphase","reason":"x"}`,
+		"another number":          `{"version":VERSION,"node":6,"session":"s1"}`,
+		"another session":         `{"version":VERSION,"node":5,"session":"s2"}`,
+		"a reason of later times": `{"version":VERSION,"node":5,"session":"s1","refusal":"moonphase","reason":"x"}`,
 		"no object":               `[]`,
-		"a number below 0":        `{"version":2,"node":-1,"session":"s1"}`,
-		"a host that is too long": `{"version":2,"node":5,"session":"s1","host":"` + strings.Repeat("h", maxName+1) + `"}`,
+		"a number below 0":        `{"version":VERSION,"node":-1,"session":"s1"}`,
+		"a host that is too long": `{"version":VERSION,"node":5,"session":"s1","host":"` + strings.Repeat("h", maxName+1) + `"}`,
 	} {
 		t.Run(name, func(t *testing.T) {
 			raw, link := openMemory(t)
 			defer raw.Close()
+			body = strings.Replace(body, "VERSION", strconv.Itoa(protocol.PacketVersion), 1)
 			m := wire.Message{Kind: wire.Welcome, Body: []byte(body)}
 			raw.Write(wire.Append(nil, &m))
-			if _, err := Greet(testContext(t), link, aParent, 5); err == nil {
-				t.Error("the parent is content")
+			if _, err := Greet(testContext(t), link, aParent, 5); err == nil || errors.Is(err, ErrVersion) {
+				t.Errorf("the parent says %v", err)
 			}
 		})
 	}
