@@ -24,10 +24,9 @@ type Ahead struct {
 type aheadGDB struct {
 	number int32 // of its directory of indexes, and of the gdbProcess that takes it
 	argv   []string
-	// The following are written by the forker before it closes ready.
+	// The following belong to the forker, which writes them when it has executed the order.
 	process *process
 	err     error
-	ready   chan struct{}
 }
 
 // StartAhead starts n gdbs for an engine with this configuration, which must be valid. It does not
@@ -35,12 +34,11 @@ type aheadGDB struct {
 func StartAhead(cfg Config, n int) *Ahead {
 	a := &Ahead{forker: newForker(), indexes: openIndexes(cfg)}
 	for i := range n {
-		g := &aheadGDB{number: int32(i + 1), ready: make(chan struct{})}
+		g := &aheadGDB{number: int32(i + 1)}
 		g.argv = cfg.commandLine("mi4", a.indexes.Dir(g.number), cfg.defersSymbols(), cfg.Reverse)
 		a.gdbs = append(a.gdbs, g)
 		a.forker.start(order{argv: g.argv, before: borrowIndexes(a.indexes, g.number, nil), done: func(p *process, err error) {
 			g.process, g.err = p, err
-			close(g.ready)
 		}})
 	}
 	return a
