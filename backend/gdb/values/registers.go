@@ -38,7 +38,7 @@ func (fr *Frames) withRegisters(q *request.Request, all []threadStack, then func
 	}
 	var texts []string
 	for _, n := range threads {
-		args := append([]string{"--thread", strconv.Itoa(n), "--frame", "0", "x"}, "1", "6", "7", "12", "13", "14", "15", "16")
+		args := []string{"--thread", strconv.Itoa(n), "--frame", "0", "x", "1", "6", "7", "12", "13", "14", "15", "16"}
 		fr.Ask(q, func(a request.Answer) {
 			var registers backend.Registers
 			for _, f := range a.Results.Path("register-values").Fields {
