@@ -31,8 +31,8 @@ func Find(pid int, descendants []int, isRank func(pid int) bool) (*Attach, error
 	if _, err := os.Stat(procFile(pid, "stat")); err != nil {
 		return nil, fmt.Errorf("there is no process %d (ps lists them; is it on another host?)", pid)
 	}
-	var passed files
-	p, err := openStarter(pid, isRank, &passed)
+	passed := files{}
+	p, err := openStarter(pid, isRank, passed)
 	if err == nil {
 		return &Attach{pid: pid, starter: p}, nil
 	}
@@ -45,7 +45,7 @@ func Find(pid int, descendants []int, isRank func(pid int) bool) (*Attach, error
 		if ranks[program] && isRank(child) {
 			continue // there may be hundreds of them
 		}
-		p, err := openStarter(child, isRank, &passed)
+		p, err := openStarter(child, isRank, passed)
 		if err == nil {
 			return &Attach{pid: child, starter: p}, nil
 		}
@@ -63,7 +63,7 @@ func programOf(pid int) string {
 }
 
 // openStarter opens a process that has MPIR and is not a rank; otherwise the error is errNoMPIR.
-func openStarter(pid int, isRank func(pid int) bool, passed *files) (*process, error) {
+func openStarter(pid int, isRank func(pid int) bool, passed files) (*process, error) {
 	p, err := openProcess(pid, passed)
 	if err != nil {
 		return nil, err

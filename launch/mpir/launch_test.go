@@ -389,7 +389,7 @@ func noRank(int) bool { return false }
 
 // TestFindRank opens a process that has MPIR but no table and has the environment of a rank.
 func TestFindRank(t *testing.T) {
-	p, err := openStarter(os.Getpid(), func(int) bool { return true }, new(files))
+	p, err := openStarter(os.Getpid(), func(int) bool { return true }, files{})
 	if !errors.Is(err, errNoMPIR) || p != nil {
 		t.Errorf("got %v, %v", p, err)
 	}

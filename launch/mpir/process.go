@@ -28,24 +28,24 @@ type symbol struct{ addr, size uint64 }
 // in common, and each is read once.
 type files map[fileID]bool
 
+// maxFiles bounds the number of files that are remembered.
+const maxFiles = 1 << 14
+
 // fileID is what /proc/PID/maps tells of a file.
 type fileID struct{ device, inode, path string }
 
 // openProcess opens a process. The error is errNoMPIR if it has no table of ranks. Libraries that
 // it maps later are not seen. Files in passed are not read, and those without MPIR symbols are
 // added to it.
-func openProcess(pid int, passed *files) (*process, error) {
+func openProcess(pid int, passed files) (*process, error) {
 	p := &process{pid: pid, symbols: map[string]symbol{}}
 	images, err := mapped(pid)
 	if err != nil {
 		return nil, err
 	}
 	for _, i := range images {
-		if (*passed)[i.id] {
-			continue
-		}
-		if !p.addSymbols(i) {
-			passed.add(i.id)
+		if !passed[i.id] && !p.addSymbols(i) && len(passed) < maxFiles {
+			passed[i.id] = true
 		}
 	}
 	if _, _, ok := p.Symbol(symTable); !ok {
@@ -59,18 +59,6 @@ func openProcess(pid int, passed *files) (*process, error) {
 		return nil, unreadable(pid, err)
 	}
 	return p, nil
-}
-
-// maxFiles bounds the number of files that are remembered.
-const maxFiles = 1 << 14
-
-func (f *files) add(id fileID) {
-	if *f == nil {
-		*f = files{}
-	}
-	if len(*f) < maxFiles {
-		(*f)[id] = true
-	}
 }
 
 // unreadable adds to an error why the memory of a process cannot be opened.

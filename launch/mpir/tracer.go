@@ -234,7 +234,7 @@ func (t *tracer) begins(tid int, e *tracee) {
 	if t.starter != nil {
 		return
 	}
-	p, err := openProcess(tid, new(files))
+	p, err := openProcess(tid, files{})
 	addr, _, found := uint64(0), uint64(0), false
 	if err == nil {
 		addr, _, found = p.Symbol(symBreakpoint)
