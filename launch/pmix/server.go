@@ -38,7 +38,7 @@ type connection struct {
 	ServerSpec
 	server Found
 	helper *Helper
-	self   string // our own namespace; servers number it like a job; the goroutine of the session alone writes it, with mu
+	self   string // our own namespace; servers number it like a job; the goroutine of the session writes it with mu, and alone reads it without
 
 	mu      sync.Mutex
 	own     []string        // namespaces of the session: their events become notices
@@ -87,7 +87,7 @@ func (l *connection) connect(ctx context.Context, to Found) error {
 	}
 	m, err := l.helper.Call(ctx, Request{Call: CallConnect, Info: []Info{String(ServerURI, to.URI.Reveal())}})
 	if err == nil && m.Proc != nil {
-		l.call(m.Proc.Nspace)
+		l.setSelf(m.Proc.Nspace)
 	}
 	if err == nil {
 		err = l.checkLog()
@@ -101,8 +101,8 @@ func (l *connection) finish(ctx context.Context) {
 	l.writing.Wait()
 }
 
-// call records our own namespace.
-func (l *connection) call(nspace string) {
+// setSelf records our own namespace.
+func (l *connection) setSelf(nspace string) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	l.self = nspace

@@ -73,7 +73,7 @@ func (i *Indirect) listen(ctx context.Context) (string, error) {
 	if m.Proc == nil {
 		return "", errors.New("libpmix gives sdm-pmix no name")
 	}
-	i.call(m.Proc.Nspace)
+	i.setSelf(m.Proc.Nspace)
 	for _, key := range []Key{MyServerURI, ServerURI} {
 		got, err := i.helper.Call(ctx, Request{Call: CallGet, Key: key, Proc: m.Proc})
 		if v, found := Find(got.Info, key); err == nil && found && v.Text != "" {
