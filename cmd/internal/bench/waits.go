@@ -42,7 +42,11 @@ func (in *insider) verdictOf(servers, each int, script string) float64 {
 		reply := c.ask(session.Call{Command: "stacks", Args: protocol.Args{}})
 		found = verdict.Of(text.Waits(text.Asked{}, reply))
 	}))
-	if want := map[bool]int{true: 1}[script != waitless]; len(found) != want {
+	want := 1
+	if script == waitless {
+		want = 0
+	}
+	if len(found) != want {
 		fatal("waits", fmt.Errorf("%d findings, want %d", len(found), want))
 	}
 	return took

@@ -26,7 +26,7 @@ const (
 // benchWatch measures the processor time of sdm and its server, at one sample in 30 s.
 func benchWatch(b *bench) {
 	sdm := filepath.Join(b.dir, "sdm")
-	b.run("go", "build", "-trimpath", "-ldflags", "-s -w", "-o", sdm, "./cmd/sdm")
+	b.build(sdm)
 	b.besideServer(sdm)
 	if b.hasStarter() {
 		_, starter, end := b.startHung(probeRanks)
