@@ -60,7 +60,7 @@ demo: ## debug a real MPI program on 4 ranks and show the session
 	@testdata/demo/run
 
 test: ## everything: format, vet, staticcheck, floors, unit, simulation, fuzz seeds, end to end
-	@.ci/deps gdb gcc g++ gfortran python3 eu-stack musl-gcc /usr/share/doc/libopenblas-dev mpirun.openmpi mpicc.openmpi mpiexec.mpich mpicc.mpich $(HOSTS)
+	@.ci/deps gdb gcc g++ gfortran python3 /usr/lib/python3/dist-packages/mpi4py eu-stack musl-gcc /usr/share/doc/libopenblas-dev mpirun.openmpi mpicc.openmpi mpiexec.mpich mpicc.mpich $(HOSTS)
 	@mkdir -p $(BIN) && rm -f $(BIN)/roots.txt
 	@testdata/roots/fetch trixie forky >$(BIN)/roots.txt 2>&1 & # what e2e runs on other releases; its tests wait for it
 	@$(MAKE) --no-print-directory lint build
@@ -79,7 +79,7 @@ e2e: build ## real gdbs, real Open MPI and MPICH, real processes killed, under -
 
 # What is said in bin/apps/*.txt is to be looked at: the checks do not see everything.
 apps: build ## debug tutorials of PETSc on 8 ranks, and mpi4py; transcripts in bin/apps (minutes; before an issue is closed)
-	@.ci/deps gdb gcc g++ gfortran mpirun.openmpi mpicc.openmpi pkg-config /usr/share/doc/libpetsc3.18-dev-examples /usr/lib/petscdir/petsc3.18 /usr/lib/python3/dist-packages/mpi4py
+	@.ci/deps gdb gcc g++ gfortran mpirun.openmpi mpicc.openmpi pkg-config /usr/share/doc/libpetsc3.18-dev-examples /usr/lib/petscdir/petsc3.18 /usr/lib/python3/dist-packages/mpi4py /usr/include/python3.11
 	PATH=$(CURDIR)/$(BIN):$$PATH SDM_APPS=$(CURDIR)/$(BIN)/apps $(GO) test -count=1 -v -timeout 60m ./cmd/internal/apps
 
 check: lint unit ## what to run before a commit: lint, race tests without other programs

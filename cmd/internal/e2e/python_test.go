@@ -57,13 +57,7 @@ func TestPythonStacks(t *testing.T) {
 }
 
 // framesProgram returns the path of the program.
-func framesProgram(t *testing.T) string {
-	path, err := filepath.Abs(filepath.Join("..", "..", "..", "testdata", "programs", "frames.py"))
-	if err != nil {
-		t.Fatal(err)
-	}
-	return path
-}
+func framesProgram(t *testing.T) string { return absolute(t, sources+"/frames.py") }
 
 // systemPython returns the interpreter of the system, which is not that of an environment of its user.
 func systemPython(t *testing.T) string {

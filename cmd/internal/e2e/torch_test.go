@@ -36,12 +36,8 @@ func TestTorch(t *testing.T) {
 		t.Skipf("there is no torch here (python3-torch): %v %s", err, out)
 	}
 	s := newScene(t)
-	path, err := filepath.Abs(filepath.Join("..", "..", "..", "testdata", "programs", "torchhang.py"))
-	if err != nil {
-		t.Fatal(err)
-	}
 	s.env = append(s.env, "OMP_NUM_THREADS=1")
-	args := []string{path, s.dir}
+	args := []string{absolute(t, sources+"/torchhang.py"), s.dir}
 	for _, h := range torchHangs {
 		args = append(args, h.name)
 	}

@@ -1,8 +1,6 @@
 package e2e
 
 import (
-	"os/exec"
-	"path/filepath"
 	"regexp"
 	"slices"
 	"strconv"
@@ -67,17 +65,13 @@ func steady(text, dir string) string {
 // some that go on, of which nothing may be found.
 func TestWaitsOfProcesses(t *testing.T) {
 	s := newScene(t)
-	python, err := exec.LookPath("/usr/bin/python3") // one whose version is known
-	if err != nil {
-		t.Skip(err)
-	}
+	python := systemPython(t)
 	var pids, found []string
 	rows := map[string]string{}
 	for i, c := range processes {
 		var p *process
-		if script, name, ok := strings.Cut(c.name, " "); ok {
-			path, _ := filepath.Abs(filepath.Join(sources, script))
-			p = s.start(python, path, name)
+		if file, name, ok := strings.Cut(c.name, " "); ok {
+			p = s.start(python, absolute(t, sources+"/"+file), name)
 		} else {
 			p = s.start(program("waits"), c.name, s.dir)
 		}
