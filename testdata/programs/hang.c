@@ -341,7 +341,7 @@ static void lock(void) // rank 2 keeps the lock of its window
     MPI_Barrier(MPI_COMM_WORLD);
 }
 
-static void probe(void) // for a message that nobody sends
+static void probe(void) // for a message that no rank sends
 {
     MPI_Status s;
     if (rank == 4)

@@ -70,7 +70,7 @@ func TestHeldJobOfTheKilled(t *testing.T) {
 	} {
 		t.Run(at.name, func(t *testing.T) {
 			t.Parallel()
-			// If sdm is killed just before the starter comes to its breakpoint, nobody can remove that in time.
+			// If sdm is killed just before the starter comes to its breakpoint, no process removes that in time.
 			const mostTries = 3
 			for try := 1; ; try++ {
 				left, took := killWithHeldJob(t, at.process, at.victim)
