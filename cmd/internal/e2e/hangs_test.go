@@ -214,10 +214,7 @@ var pythonHangs = []planted{
 
 // TestHangsOfPython plants hangs in jobs of mpi4py, with Open MPI.
 func TestHangsOfPython(t *testing.T) {
-	python := systemPython(t)
-	if out, err := exec.Command(python, "-c", "import mpi4py.MPI").CombinedOutput(); err != nil {
-		t.Fatalf("%s has no mpi4py (python3-mpi4py): %s", python, out)
-	}
+	python := pythonOfMPI(t)
 	for i, h := range pythonHangs {
 		if i >= 2 && !*allHangs {
 			continue

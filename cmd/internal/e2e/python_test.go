@@ -67,6 +67,16 @@ func systemPython(t *testing.T) string {
 	return "/usr/bin/python3"
 }
 
+// pythonOfMPI is systemPython, which must have mpi4py.
+func pythonOfMPI(t *testing.T) string {
+	t.Helper()
+	python := systemPython(t)
+	if out, err := exec.Command(python, "-c", "import mpi4py.MPI").CombinedOutput(); err != nil {
+		t.Fatalf("%s has no mpi4py (python3-mpi4py): %s", python, out)
+	}
+	return python
+}
+
 func (s *scene) record() string { return filepath.Join(s.dir, "record") }
 
 // embedded runs the program within gdb, a program that embeds Python.
@@ -279,7 +289,7 @@ func isDump(name string, recorded, shown []frame) bool {
 // hungScript runs a job of mpi4py, and sdm stacks when all ranks wait. Its arguments are the line of
 // mpirun.
 const hungScript = `
-"$@" -n 4 python3 $PROGRAM >job.out 2>&1 &
+"$@" -n 4 /usr/bin/python3 $PROGRAM >job.out 2>&1 &
 job=$!
 until [ "$(grep -c ' waits$' job.out)" = 4 ]; do
 	kill -0 $job || { cat job.out; exit 99; }
@@ -294,9 +304,7 @@ kill -9 $job
 func TestMPI4Py(t *testing.T) {
 	begin := map[string]func(*scene) *process{
 		"this machine": func(s *scene) *process {
-			if out, err := exec.Command("python3", "-c", "import mpi4py.MPI").CombinedOutput(); err != nil {
-				s.t.Skipf("python3 has no mpi4py: %s", out)
-			}
+			pythonOfMPI(s.t)
 			return s.start("bash", "-c", hungScript, "hung", openMPI.command)
 		},
 	}
