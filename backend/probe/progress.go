@@ -195,8 +195,8 @@ func (b *Backend) progressOf(ids []rank.ID, samples []sample, variable string) c
 	return columnOf(protocol.Progress, all, mostActivities)
 }
 
-// exitOf returns how a process has ended that is not our child. The kernel is asked if somebody wants to know
-// whether the job makes progress.
+// exitOf returns how a process has ended that is not our child. The kernel is asked only if a request
+// has asked for progress.
 func (b *Backend) exitOf(h *hold.Handle) protocol.Exit {
 	if !b.tells.Load() {
 		return protocol.Exit{Unknown: true}

@@ -339,7 +339,7 @@ func stamp(hash digest.Running, shot *snapshot.Process, held *hold.Process, t *s
 		s := &held.Threads[i].Stack
 		if held.Threads[i].TID == t.TID && from >= s.Addr && from < s.Addr+uint64(len(s.Bytes)) {
 			b := s.Bytes[from-s.Addr:]
-			if t.Pointer > from && t.Pointer-from < uint64(len(b)) { // behind it the kernel notes on which processor the thread runs (rseq(2))
+			if t.Pointer > from && t.Pointer-from < uint64(len(b)) { // after it the kernel notes on which processor the thread runs (rseq(2))
 				b = b[:t.Pointer-from]
 			}
 			addExcept(hash, b[:min(len(b), mostStamped)], from, except)

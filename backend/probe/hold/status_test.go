@@ -8,7 +8,7 @@ import (
 	"time"
 )
 
-// The kernel tells how a process has ended that somebody else has waited for.
+// The kernel tells how a process has ended for which another process has waited.
 func TestStatus(t *testing.T) {
 	for name, c := range map[string]struct {
 		end  func(*exec.Cmd, io.Closer)
@@ -29,7 +29,7 @@ func TestStatus(t *testing.T) {
 			}
 			c.end(cat, in)
 			if s, ok := h.Status(20 * time.Millisecond); ok {
-				t.Errorf("nobody has waited for it, and it has ended by %+v", s)
+				t.Errorf("its parent has not waited for it, and it has ended by %+v", s)
 			}
 			_ = cat.Wait()
 			in.Close()

@@ -7,12 +7,12 @@ import (
 	"testing"
 )
 
-// units makes the .debug_info of n units of DWARF 4 without entries, whose tables of abbreviations are apart bytes apart.
-func units(n, apart int) (info []byte) {
+// units makes the .debug_info of n units of DWARF 4 without entries, whose tables of abbreviations begin distance bytes after one another.
+func units(n, distance int) (info []byte) {
 	for i := range n {
 		info = binary.LittleEndian.AppendUint32(info, 8)
 		info = binary.LittleEndian.AppendUint16(info, 4)
-		info = binary.LittleEndian.AppendUint32(info, uint32(i*apart))
+		info = binary.LittleEndian.AppendUint32(info, uint32(i*distance))
 		info = append(info, 8, 0)
 	}
 	return info
@@ -39,7 +39,7 @@ func TestCheckAbbreviations(t *testing.T) {
 		"a table of each unit":     {units(n, 8), abbreviations(n, 1), nil},
 		"tables that overlap":      {units(n, 7), abbreviations(n, n), errAbbreviations},
 		"tables without an end":    {units(n, 1), abbreviations(n, n)[:7*n], errAbbreviations},
-		"tables behind the end":    {units(n, 1<<16), abbreviations(1, 1), nil},
+		"tables after the end":    {units(n, 1<<16), abbreviations(1, 1), nil},
 		"a unit that is cut":       {units(2, 0)[:17], abbreviations(1, 1), nil},
 		"no units":                 {nil, abbreviations(1, 1), nil},
 		"no tables":                {units(n, 1), nil, nil},

@@ -89,7 +89,7 @@ func (m *Module) dynamicSection(mem cfi.Memory) map[elf.DynTag]uint64 {
 	}
 	d := map[elf.DynTag]uint64{}
 	b := make([]byte, 16*mostDynamic)
-	for !mem.Read(m.Bias+m.dynamic, b) { // there may be no memory behind it
+	for !mem.Read(m.Bias+m.dynamic, b) { // there may be no memory after it
 		if b = b[:len(b)/2]; len(b) < 16 {
 			return nil
 		}

@@ -124,9 +124,9 @@ func (a asked) opens(addr uint64, dir int, flags uint64) Wait {
 	}
 	switch flags & 3 {
 	case 0:
-		w.Detail = "nobody has opened this FIFO for writing"
+		w.Detail = "no process has opened this FIFO for writing"
 	case 1:
-		w.Detail = "nobody has opened this FIFO for reading"
+		w.Detail = "no process has opened this FIFO for reading"
 	}
 	return w
 }

@@ -111,7 +111,7 @@ type Process interface {
 // Wait is what a thread waits for.
 type Wait struct {
 	// Does says it with a verb in the singular: "waits in open of /tmp/x"; "": not known. Detail is a clause
-	// about it: "nobody has opened the FIFO for writing"; "": none.
+	// about it: "no process has opened the FIFO for writing"; "": none.
 	Does, Detail string
 	// Left is the longest time for which it goes on sleeping; 0: it does not sleep, or it is not known.
 	Left time.Duration

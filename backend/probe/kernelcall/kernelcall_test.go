@@ -69,7 +69,7 @@ func TestOf(t *testing.T) {
 		"a page, swapped": {Call{Number: Fault}, fake{swapped: 1025}, "waits for a page of memory|2 MiB of the process are swapped out|0|"},
 		"not known":       {Call{Number: 999}, fake{}, "||0|"},
 		"runs":            {Call{Number: None}, fake{}, "||0|"},
-		"open":            {Call{257, [6]uint64{minus(atCWD), at, 0}}, fake{memory: map[uint64][]byte{at: []byte("f")}, directory: "/w", fifo: true}, "waits in open of /w/f|nobody has opened this FIFO for writing|0|"},
+		"open":            {Call{257, [6]uint64{minus(atCWD), at, 0}}, fake{memory: map[uint64][]byte{at: []byte("f")}, directory: "/w", fifo: true}, "waits in open of /w/f|no process has opened this FIFO for writing|0|"},
 		"open, both ways": {Call{2, [6]uint64{at, 2}}, fake{memory: map[uint64][]byte{at: []byte("/f")}, fifo: true}, "waits in open of /f||0|"},
 		"open on NFS":     {Call{2, [6]uint64{at, 1}}, fake{memory: map[uint64][]byte{at: []byte("/n/f")}, fs: "nfs4 of s:/n"}, "waits in open of /n/f|it is on nfs4 of s:/n|0|"},
 		"open, no path":   {Call{2, [6]uint64{0x9000, 1}}, fake{}, "waits in open of a file||0|"},

@@ -10,7 +10,7 @@ import (
 )
 
 // Offsets in what the kernel puts on the stack for a handler, from the stack pointer that the handler returns with
-// (struct rt_sigframe in arch/x86/include/asm/sigframe.h, behind the return address).
+// (struct rt_sigframe in arch/x86/include/asm/sigframe.h, after the return address).
 const (
 	signalMask = 296 // signals that were blocked before
 	signalInfo = 304 // the signal, if the handler has asked for more than its number

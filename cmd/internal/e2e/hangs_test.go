@@ -30,7 +30,7 @@ var hangs = []planted{
 	{name: "absent", want: others + "2 computes in relax (hang.c)"},
 	{name: "sleeps", want: others + "2 sleeps for up to N s in sleeps (hang.c)"},
 	{name: "stopped", want: others + "2 is stopped by SIGSTOP in stopped (hang.c)"},
-	{name: "fifo", want: others + "2 waits in open of /tmp/hang-fifo-N in fifo (hang.c): nobody has opened this FIFO for writing"},
+	{name: "fifo", want: others + "2 waits in open of /tmp/hang-fifo-N in fifo (hang.c): no process has opened this FIFO for writing"},
 	{name: "mutex", want: others + "2 waits for a mutex in update (hang.c) that thread N holds; thread N waits for a signal in holder (hang.c)"},
 	{name: "handler", want: others + "2 sleeps for up to N s in on_signal (hang.c), in a handler of SIGUSR1 that has interrupted handler (hang.c)"},
 	{name: "cycle", want: others + "2 is in a deadlock of threads: thread 1 waits for a mutex in cycle (hang.c) that thread N holds, thread N waits for a mutex in second (hang.c) that thread 1 holds"},

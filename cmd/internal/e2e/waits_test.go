@@ -25,7 +25,7 @@ var processes = []alone{
 	{"reenter", "waits for a mutex in on_signal (waits.c) that the thread itself holds, in a handler of SIGUSR1 that has interrupted reenter (waits.c)",
 		"certain: deadlock of threads of RANK: thread 1 waits for a mutex in on_signal (waits.c) that the thread itself holds, in a handler of SIGUSR1 that has interrupted reenter (waits.c)"},
 	{"shared", "waits for a mutex in shared (waits.c): process N (waits) holds it", "certain: RANK waits for a mutex in shared (waits.c): process N (waits) holds it"},
-	{"fifo", "waits in open of DIR/fifo in fifo (waits.c): nobody has opened this FIFO for reading", ""},
+	{"fifo", "waits in open of DIR/fifo in fifo (waits.c): no process has opened this FIFO for reading", ""},
 	{"ownpipe", "waits in read of a pipe in ownpipe (waits.c): only the process itself can write to it", ""},
 	{"child", "waits for the end of process N (waits) in child (waits.c)", ""},
 	{"holds", "waits for a signal in forever (waits.c)", ""},
