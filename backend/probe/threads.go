@@ -7,6 +7,7 @@ import (
 	"slices"
 	"strconv"
 	"strings"
+	"syscall"
 	"time"
 
 	"sdm/backend/probe/hold"
@@ -252,7 +253,7 @@ func (m *team) halted(d *wait.Doing, first int) bool {
 			return true
 		}
 		if t := m.held[m.pid]; t != nil && t.StoppedBy != 0 {
-			d.Does = "is stopped by " + proc.SignalName(int(t.StoppedBy))
+			d.Does = "is stopped by " + proc.SignalName(t.StoppedBy)
 		}
 	case wait.Traced:
 		if tracer := proc.StatusOf(m.pid, m.pid).Tracer; tracer != 0 {
@@ -287,7 +288,7 @@ func (m *team) signal(i int) string {
 		if f.Signal {
 			status := proc.StatusOf(m.pid, t.TID)
 			if n := kernelcall.Handled(m.shot.Memory(), f.SP, status.Blocked, status.Caught); n != 0 && hold.Machine.PC == unwind.AMD64.PC {
-				return proc.SignalName(n)
+				return proc.SignalName(syscall.Signal(n))
 			}
 			break
 		}

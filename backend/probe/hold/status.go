@@ -7,6 +7,8 @@ import (
 	"unsafe"
 
 	"golang.org/x/sys/unix"
+
+	"sdm/backend/probe/proc"
 )
 
 // pidfdInfo is struct pidfd_info of the kernel (include/uapi/linux/pidfd.h), in its first version.
@@ -52,7 +54,7 @@ func (h *Handle) Status(within time.Duration) (status Status, ok bool) {
 	}
 	w := unix.WaitStatus(info.status)
 	if w.Signaled() {
-		return Status{Signal: unix.SignalName(w.Signal()), Meaning: w.Signal().String()}, true
+		return Status{Signal: proc.SignalName(w.Signal()), Meaning: w.Signal().String()}, true
 	}
 	return Status{Code: w.ExitStatus()}, true
 }

@@ -14,8 +14,9 @@ func TestStatus(t *testing.T) {
 		end  func(*exec.Cmd, io.Closer)
 		want Status
 	}{
-		"code":   {func(_ *exec.Cmd, in io.Closer) { in.Close() }, Status{}},
-		"signal": {func(c *exec.Cmd, _ io.Closer) { _ = c.Process.Signal(syscall.SIGSEGV) }, Status{Signal: "SIGSEGV", Meaning: "segmentation fault"}},
+		"code":                  {func(_ *exec.Cmd, in io.Closer) { in.Close() }, Status{}},
+		"signal without a name": {func(c *exec.Cmd, _ io.Closer) { _ = c.Process.Signal(syscall.Signal(40)) }, Status{Signal: "SIG40", Meaning: "signal 40"}},
+		"signal":                {func(c *exec.Cmd, _ io.Closer) { _ = c.Process.Signal(syscall.SIGSEGV) }, Status{Signal: "SIGSEGV", Meaning: "segmentation fault"}},
 	} {
 		t.Run(name, func(t *testing.T) {
 			cat, in := child(t)

@@ -19,7 +19,7 @@ func End(pid int, g MemoryGroup) string {
 		return ""
 	case status.Signaled():
 		all := MemoryGroup{dirs: memoryGroups(text("/proc/%d/cgroup", pid))}
-		return KilledBy(SignalName(int(status.Signal())), max(g.Kills(), all.Kills()))
+		return KilledBy(SignalName(status.Signal()), max(g.Kills(), all.Kills()))
 	}
 	return "has ended with status " + strconv.Itoa(status.ExitStatus())
 }

@@ -62,12 +62,12 @@ func Kernel(pid, tid int) string {
 	return s
 }
 
-// SignalName returns the name of a signal: "SIGUSR1".
-func SignalName(n int) string {
-	if name := unix.SignalName(unix.Signal(n)); name != "" {
+// SignalName returns the name of a signal: "SIGUSR1"; as in gdb, "SIG34" for one without a name.
+func SignalName(s unix.Signal) string {
+	if name := unix.SignalName(s); name != "" {
 		return name
 	}
-	return "signal " + strconv.Itoa(n)
+	return "SIG" + strconv.Itoa(int(s))
 }
 
 // Now returns the time of a clock (clock_gettime(2)); ok is false if there is none.
