@@ -5,7 +5,6 @@ package hold
 import (
 	"errors"
 	"fmt"
-	"os"
 	"runtime"
 	"slices"
 	"strings"
@@ -16,6 +15,7 @@ import (
 
 	"sdm/backend/probe/cfi"
 	"sdm/backend/probe/kernelcall"
+	"sdm/backend/probe/proc"
 )
 
 // Thread is one thread of a process, with copies of its registers and its stack.
@@ -235,30 +235,14 @@ const ended = "ended"
 
 // refusal says why a thread cannot be traced.
 func refusal(pid, tid int, err error) string {
-	state, tracer := status(pid, tid)
+	s := proc.StatusOf(pid, tid)
 	switch {
-	case errors.Is(err, unix.ESRCH) || state == "" || state == "Z" || state == "X":
+	case errors.Is(err, unix.ESRCH) || s.HasEnded():
 		return ended
-	case tracer != "0" && tracer != "":
-		name, _ := os.ReadFile("/proc/" + tracer + "/comm")
-		return strings.TrimSpace("traced by " + string(name))
+	case s.Tracer != 0:
+		return strings.TrimSpace("traced by " + proc.Name(s.Tracer))
 	}
 	return err.Error()
-}
-
-// status returns the state of a thread, one letter, and the process that traces it.
-func status(pid, tid int) (state, tracer string) {
-	text, _ := os.ReadFile(fmt.Sprintf("/proc/%d/task/%d/status", pid, tid))
-	for line := range strings.Lines(string(text)) {
-		f := strings.Fields(line)
-		switch {
-		case len(f) > 1 && f[0] == "State:":
-			state = f[1]
-		case len(f) > 1 && f[0] == "TracerPid:":
-			tracer = f[1]
-		}
-	}
-	return state, tracer
 }
 
 // interrupt requests the stop of all threads that have not stopped.
@@ -284,8 +268,7 @@ func (p *Process) stopAll(deadline time.Time) {
 	}
 	for i := range p.Threads {
 		if t := &p.Threads[i]; t.seized && !t.stopped {
-			state, _ := status(p.PID, t.TID)
-			t.Why = "in state " + state
+			t.Why = "in state " + proc.StatusOf(p.PID, t.TID).State
 		}
 	}
 }
@@ -320,7 +303,7 @@ func (p *Process) onlyDisk() bool {
 		if !t.seized || t.stopped {
 			continue
 		}
-		if state, _ := status(p.PID, t.TID); state != "D" {
+		if proc.StatusOf(p.PID, t.TID).State != "D" {
 			return false
 		}
 	}

@@ -8,6 +8,8 @@ import (
 	"strconv"
 
 	"golang.org/x/sys/unix"
+
+	"sdm/backend/probe/proc"
 )
 
 // ReadText returns the contents of a file of /proc. It makes fewer system calls than os.ReadFile. It stores the
@@ -65,7 +67,7 @@ func Threads(pid int) (tids []int) {
 // LivingThread returns the ID of a thread, other than the first, that has not ended; 0: there is none.
 func LivingThread(pid int) int {
 	for _, tid := range Threads(pid) {
-		if state, _ := status(pid, tid); tid != pid && state != "" && state != "Z" && state != "X" {
+		if tid != pid && !proc.StatusOf(pid, tid).HasEnded() {
 			return tid
 		}
 	}

@@ -39,7 +39,7 @@ func TestCheckAbbreviations(t *testing.T) {
 		"a table of each unit":     {units(n, 8), abbreviations(n, 1), nil},
 		"tables that overlap":      {units(n, 7), abbreviations(n, n), errAbbreviations},
 		"tables without an end":    {units(n, 1), abbreviations(n, n)[:7*n], errAbbreviations},
-		"tables after the end":    {units(n, 1<<16), abbreviations(1, 1), nil},
+		"tables after the end":     {units(n, 1<<16), abbreviations(1, 1), nil},
 		"a unit that is cut":       {units(2, 0)[:17], abbreviations(1, 1), nil},
 		"no units":                 {nil, abbreviations(1, 1), nil},
 		"no tables":                {units(n, 1), nil, nil},

@@ -90,6 +90,9 @@ type Status struct {
 // StatusOf reads the status of a thread; its State is "" if there is none.
 func StatusOf(pid, tid int) Status { return parseStatus(text("/proc/%d/task/%d/status", pid, tid)) }
 
+// HasEnded reports whether the thread has ended, or there is none.
+func (s Status) HasEnded() bool { return s.State == "" || s.State == "Z" || s.State == "X" }
+
 func parseStatus(s string) (out Status) {
 	for line := range strings.Lines(s) {
 		f := strings.Fields(line)
