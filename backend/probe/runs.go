@@ -3,13 +3,10 @@
 package probe
 
 import (
-	"fmt"
-	"os"
-	"slices"
-	"strconv"
 	"strings"
 
 	"sdm/backend/probe/hold"
+	"sdm/backend/probe/proc"
 	"sdm/backend/probe/snapshot"
 )
 
@@ -29,45 +26,24 @@ const mostSwitches = 1024
 
 // runsOf returns those of a process; nil: they are not known.
 func runsOf(pid int) *runs {
-	dir := fmt.Sprintf("/proc/%d/", pid)
-	tasks, err := os.ReadDir(dir + "task")
-	if err != nil || len(tasks) > mostSwitches {
+	tids := hold.Threads(pid)
+	if len(tids) > mostSwitches {
 		return nil
 	}
 	r := &runs{switches: map[int]uint64{}}
-	for _, t := range tasks {
-		tid, _ := strconv.Atoi(t.Name())
-		n, ok := sumOf(dir+"task/"+t.Name()+"/status", "voluntary_ctxt_switches", "nonvoluntary_ctxt_switches")
-		if !ok {
+	for _, tid := range tids {
+		s := proc.StatusOf(pid, tid)
+		if s.State == "" {
 			return nil
 		}
-		r.switches[tid] = n
+		r.switches[tid] = s.Switches
 	}
-	var ok bool
-	if r.written, ok = sumOf(dir+"io", "wchar"); !ok {
+	moved := hold.TransferOf(pid)
+	if moved == (hold.Transfer{}) {
 		return nil
 	}
+	r.written = moved.Written
 	return r
-}
-
-// sumOf returns the sum of some of the numbers of a file of lines "name: number".
-func sumOf(path string, names ...string) (sum uint64, ok bool) {
-	text, err := hold.ReadText(path, nil)
-	if err != nil {
-		return 0, false
-	}
-	found := 0
-	for line := range strings.Lines(string(text)) {
-		if name, value, _ := strings.Cut(line, ":"); slices.Contains(names, name) {
-			n, err := strconv.ParseUint(strings.TrimSpace(value), 10, 64)
-			if err != nil {
-				return 0, false
-			}
-			sum += n
-			found++
-		}
-	}
-	return sum, found == len(names)
 }
 
 // slept reports whether since earlier runs, after which the process was held once, no thread but those that

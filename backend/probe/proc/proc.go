@@ -85,6 +85,7 @@ type Status struct {
 	Namespaces      int    // number of namespaces of process IDs in which the thread has an ID, as far as they are seen
 	Blocked, Caught uint64 // signals, bit n-1 for signal n
 	Swapped         int    // memory that is swapped out, in KiB
+	Switches        uint64 // how often the thread has left a processor
 }
 
 // StatusOf reads the status of a thread; its State is "" if there is none.
@@ -117,6 +118,8 @@ func parseStatus(s string) (out Status) {
 			out.Caught = mask
 		case "VmSwap:":
 			out.Swapped = n
+		case "voluntary_ctxt_switches:", "nonvoluntary_ctxt_switches:":
+			out.Switches += uint64(n)
 		}
 	}
 	return out

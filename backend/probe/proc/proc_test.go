@@ -14,8 +14,8 @@ import (
 )
 
 func TestParseStatus(t *testing.T) {
-	const s = "Name:\tx\nState:\tD (disk sleep)\nTgid:\t7\nTracerPid:\t9\nNSpid:\t8\t3\nVmSwap:\t      12 kB\nSigBlk:\t0000000000000200\nSigCgt:\tffff\nShort\n"
-	want := Status{State: "D", Process: 7, Tracer: 9, Inner: 3, Namespaces: 2, Blocked: 0x200, Caught: 0xffff, Swapped: 12}
+	const s = "Name:\tx\nState:\tD (disk sleep)\nTgid:\t7\nTracerPid:\t9\nNSpid:\t8\t3\nVmSwap:\t      12 kB\nSigBlk:\t0000000000000200\nSigCgt:\tffff\nvoluntary_ctxt_switches:\t40\nnonvoluntary_ctxt_switches:\t2\nShort\n"
+	want := Status{State: "D", Process: 7, Tracer: 9, Inner: 3, Namespaces: 2, Blocked: 0x200, Caught: 0xffff, Swapped: 12, Switches: 42}
 	if got := parseStatus(s); got != want {
 		t.Errorf("%+v", got)
 	}
