@@ -189,7 +189,7 @@ func innerFunctions(frames []stack.Frame) (all []string) {
 // thread returns what the thread of shot with an index does.
 func (m *team) thread(i int) wait.Thread {
 	t := &m.shot.Threads[i]
-	c, w := m.call(i), &m.waits[i]
+	c, w := m.complete(i), &m.waits[i]
 	out := wait.Thread{Number: m.number(t.TID), State: wait.Running, Frames: m.framesText(i)}
 	if name := proc.Name(t.TID); name != proc.Name(m.pid) {
 		out.Name = kernelcall.Shown(name)
@@ -200,17 +200,25 @@ func (m *team) thread(i int) wait.Thread {
 	if t.Why == "in state D" {
 		out.State = wait.Disk
 	}
+	out.Does, out.Detail, out.For, out.Lock = w.Does, w.Detail, m.waitFor[i], w.Lock
+	if out.State == wait.Disk && out.Detail == "" {
+		if f := proc.Kernel(m.pid, t.TID); f != "" {
+			out.Detail = "it cannot be interrupted in " + f + " of the kernel"
+		}
+	}
+	return out
+}
+
+// complete determines what a thread waits for, unless newTeam has, and returns the system call in which it waits.
+func (m *team) complete(i int) kernelcall.Call {
+	c, w := m.call(i), &m.waits[i]
 	if w.Does == "" && m.waitFor[i] == 0 {
 		if *w = kernelcall.Of(c, asking{m.process, m.shot}); c.Number == kernelcall.FutexCall {
 			w.Does = "waits for other threads of OpenMP"
 		}
 		m.inOpenMP(i)
 	}
-	out.Does, out.Detail, out.For, out.Lock = w.Does, w.Detail, m.waitFor[i], w.Lock
-	if f := proc.Kernel(m.pid, t.TID); out.State == wait.Disk && f != "" && out.Detail == "" {
-		out.Detail = "it cannot be interrupted in " + f + " of the kernel"
-	}
-	return out
+	return c
 }
 
 // describe sets what the first thread does, and the threads for which it waits. It returns the IDs of these threads, and of those
@@ -323,9 +331,7 @@ func (m *team) stamp(hash digest.Running, tid int, held *hold.Process) {
 func (m *team) chain(number int) (numbers []int) {
 	for {
 		i := m.index(number)
-		if m.waits[i].Does == "" && m.waitFor[i] == 0 {
-			m.thread(i) // so that threads of OpenMP are seen
-		}
+		m.complete(i) // so that threads of OpenMP are seen
 		number = m.waitFor[i]
 		if number == 0 || slices.Contains(numbers, number) {
 			return numbers
