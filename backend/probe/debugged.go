@@ -43,7 +43,8 @@ func WithWaits(open func(backend.Sink) (backend.Backend, error), sink backend.Si
 func (d *Debugged) Attach(id protocol.RequestID, targets []backend.Target, stopAt string, wait time.Duration) {
 	d.mu.Lock()
 	for _, t := range targets {
-		if delete(d.pids, t.Rank); t.Core == "" {
+		delete(d.pids, t.Rank)
+		if t.Core == "" {
 			d.pids[t.Rank] = t.PID
 		}
 	}

@@ -11,8 +11,7 @@ import (
 )
 
 // dead returns what is known of the end of a rank.
-func (b *Backend) dead(one rank.Set) wait.Rank {
-	r, _ := one.Min()
+func (b *Backend) dead(r rank.ID) wait.Rank {
 	w := b.ranks[r]
 	d := wait.Doing{State: wait.Dead, Does: proc.End(w.pid, w.memory)}
 	switch {

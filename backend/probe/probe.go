@@ -67,8 +67,9 @@ type watched struct {
 const mostQueued = 1024
 
 // New returns a back end without ranks; Attach adds them. For each command stacks it logs, at level Debug,
-// how many threads were read, how long a process was held at most, and how long the command took. debugFiles is the directory of separate debug files, for instance DebugFiles; "": none are read. Reading
-// a large one can take some 100 ms.
+// how many threads were read, how long a process was held at most, and how long the command took. debugFiles is
+// the directory of separate debug files, for instance DebugFiles; "": none are read. Reading a large one can take
+// some 100 ms.
 func New(sink backend.Sink, log *slog.Logger, debugFiles string) *Backend {
 	b := &Backend{sink: sink, log: log, queue: make(chan func(), mostQueued), cache: newCache(), ranks: map[rank.ID]*watched{}}
 	b.cache.debugFiles = debugFiles
@@ -186,12 +187,11 @@ func (b *Backend) do(q backend.Request) {
 				state = backend.Exited // how it has ended is reported when the kernel tells it
 			}
 		}
-		one := rank.Range(r, r)
 		if f := state.Refuse(protocol.NeedStopped); f != nil {
-			b.refuse(q, one, state, f)
+			b.refuse(q, r, state, f)
 			continue
 		}
-		ready = ready.Union(one)
+		ready = ready.Union(rank.Range(r, r))
 	}
 	switch {
 	case ready.IsEmpty():
@@ -206,11 +206,12 @@ func (b *Backend) do(q backend.Request) {
 
 // refuse answers for a rank whose state does not allow the command. Other ranks may wait for a rank that has
 // ended, so the graph of waits says so.
-func (b *Backend) refuse(q backend.Request, one rank.Set, state backend.State, f *protocol.Fault) {
+func (b *Backend) refuse(q backend.Request, r rank.ID, state backend.State, f *protocol.Fault) {
 	f.Op = q.Command.Name
+	one := rank.Range(r, r)
 	g := protocol.Group{Kind: protocol.KindFault, Ranks: one, Body: canonical.JSON(f)}
 	if f.Op == "stacks" && (state == backend.Exited || state == backend.Signalled) {
-		g.Waits = wait.Of(one, b.dead(one))
+		g.Waits = wait.Of(one, b.dead(r))
 	}
 	b.sink.Reply(q.ID, g)
 }
@@ -293,7 +294,7 @@ func (b *Backend) unread(id protocol.RequestID, r rank.ID, err error) {
 	}
 	x := wait.Rank{Doing: wait.Doing{State: wait.Unread}}
 	if errors.Is(err, errNoMemory) {
-		x = b.dead(one)
+		x = b.dead(r)
 	}
 	b.sink.Reply(id, protocol.Group{Kind: protocol.KindFault, Ranks: one, Body: canonical.JSON(f), Waits: wait.Of(one, x)})
 }
@@ -307,7 +308,7 @@ func (b *Backend) graph(r rank.ID, w *waits) *wait.Graph {
 	switch local := w.size <= len(b.ranks); {
 	case w.inTorch:
 		w.Doubt = !w.runs.slept(x.runs, w.polling)
-	case w.inMPI && !w.numbered: // messages of other hosts do not come by shared memory
+	case w.inCall && !w.numbered: // messages of other hosts do not come by shared memory
 		w.Doubt = !local || w.arrivals == 0 || w.arrivals != x.arrivals
 	}
 	x.stamp, x.arrivals, x.runs = w.stamp, w.arrivals, w.runs

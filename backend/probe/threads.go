@@ -285,7 +285,7 @@ func (m *team) peer() (pid int, object string) {
 // framesText returns the innermost functions of the thread of shot with an index.
 func (m *team) framesText(i int) string {
 	frames, _ := m.ofUser(i)
-	return framesText(frames, "", false, m.signal(i))
+	return framesText(frames, "", m.signal(i))
 }
 
 // signal names the signal whose handler a thread executes; with several, that of the innermost. "a signal" if it is not

@@ -34,7 +34,7 @@ type waits struct {
 	inTorch  bool         // a thread is in a call of torch.distributed
 	runs     *runs        // of a process in which a thread is in a call of torch.distributed
 	polling  map[int]bool // threads that poll its connections
-	inMPI    bool         // some thread is in a call of MPI
+	inCall   bool         // a thread is in a call of MPI or torch.distributed
 	// peer is the process that can end the wait of the first thread, and object what it has; 0: none is known.
 	peer   int
 	object string
@@ -72,16 +72,15 @@ func (p *process) waitsOf(shot *snapshot.Process, held *hold.Process, threads []
 		if inTorch && !inMPI {
 			calls++
 			w.addTorch(&torch)
-			w.runs, w.polling = p.runs, p.polling(shot)
 			hash.Add(torch.progress)
 		}
 		if t.TID == p.pid { // MPI is left out of the frames unless its call waits for nothing, since its requests are complete
 			waits := inMPI && len(w.Calls)+len(w.Waits) > 0
 			switch waitsInCall = waits || inTorch; {
 			case waits:
-				w.Doing.Frames = framesText(threads[i], c.wait.Function, true, m.signal(i))
+				w.Doing.Frames = framesText(threads[i], c.wait.Function, m.signal(i))
 			case inTorch && !inMPI:
-				w.Doing.Frames = framesText(outsideTorch(threads[i], torch.Function), "", false, m.signal(i))
+				w.Doing.Frames = framesText(outsideTorch(threads[i], torch.Function), "", m.signal(i))
 			default:
 				w.Doing.Frames = m.framesText(i)
 			}
@@ -96,7 +95,10 @@ func (p *process) waitsOf(shot *snapshot.Process, held *hold.Process, threads []
 	for _, tid := range m.describe(&w.Doing, waitsInCall) {
 		m.stamp(hash, tid, held)
 	}
-	w.inMPI = calls > 0
+	if w.inTorch {
+		w.runs, w.polling = p.runs, p.polling(shot)
+	}
+	w.inCall = calls > 0
 	w.peer, w.object = m.peer()
 	if calls > 1 {
 		w.Doing.Calls = calls
@@ -274,11 +276,11 @@ func setOf(world []int) rank.Set {
 	return rank.Of(ids...)
 }
 
-// framesText returns the innermost functions of a stack, one in each line. With inMPI, it begins with the
-// caller of the MPI function. signal names the signals of handlers.
-func framesText(frames []stack.Frame, function string, inMPI bool, signal string) string {
+// framesText returns the innermost functions of a stack, one in each line. If function is not "", it begins with the
+// caller of this function of MPI, whose name is without MPI_. signal names the signals of handlers.
+func framesText(frames []stack.Frame, function, signal string) string {
 	end := len(frames)
-	if inMPI {
+	if function != "" {
 		is := func(f stack.Frame) bool { return strings.TrimPrefix(f.Func, "P") == "MPI_"+function }
 		if !slices.ContainsFunc(frames, is) { // the function has ended in a jump to another one, so that it has no frame
 			is = func(f stack.Frame) bool { return strings.HasPrefix(filepath.Base(f.From), "libmpi") }

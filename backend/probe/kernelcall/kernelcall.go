@@ -34,8 +34,7 @@ const LoadSize = 7
 
 // Loaded returns the number that the instructions before an address load; None: they are not known.
 func Loaded(code []byte) int {
-	switch { // movl $N, %eax; syscall
-	case len(code) == LoadSize && code[0] == 0xb8 && code[5] == 0x0f && code[6] == 0x05:
+	if len(code) == LoadSize && code[0] == 0xb8 && code[5] == 0x0f && code[6] == 0x05 { // movl $N, %eax; syscall
 		return int(binary.LittleEndian.Uint32(code[1:]))
 	}
 	return None
