@@ -10,7 +10,7 @@ import (
 )
 
 // End returns how a process ended for which its parent has not waited yet: "was killed by SIGKILL", "has ended with
-// status 3"; "": it has not ended, or it is not known. g is its control group, as far as it was asked for before; a process that
+// status 3"; "": it has not ended, or it is not known. g is its control group, which was asked for before: a process that
 // has ended may not be in it any more (cgroups version 1).
 func End(pid int, g MemoryGroup) string {
 	status, ok := parseEnd(text("/proc/%d/stat", pid))
@@ -18,8 +18,7 @@ func End(pid int, g MemoryGroup) string {
 	case !ok:
 		return ""
 	case status.Signaled():
-		all := MemoryGroup{dirs: memoryGroups(text("/proc/%d/cgroup", pid))}
-		return KilledBy(SignalName(status.Signal()), max(g.Kills(), all.Kills()))
+		return KilledBy(SignalName(status.Signal()), g.Kills())
 	}
 	return "has ended with status " + strconv.Itoa(status.ExitStatus())
 }
@@ -48,13 +47,15 @@ func parseEnd(stat string) (status unix.WaitStatus, ok bool) {
 // MemoryGroup is the control group of a process that bounds its memory. It can be asked when the process has ended.
 type MemoryGroup struct {
 	dirs  []string
-	kills int // at the begin
+	kills int // those that are not counted
 }
 
-// MemoryGroupOf returns the control group of a process.
+// MemoryGroupOf returns the control group of a process. If the process has ended, earlier kills are counted, too.
 func MemoryGroupOf(pid int) MemoryGroup {
 	g := MemoryGroup{dirs: memoryGroups(text("/proc/%d/cgroup", pid))}
-	g.kills = g.Kills()
+	if !StatusOf(pid, pid).HasEnded() {
+		g.kills = g.Kills()
+	}
 	return g
 }
 

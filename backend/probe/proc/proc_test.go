@@ -1,6 +1,7 @@
 package proc
 
 import (
+	"io"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -134,7 +135,7 @@ func TestChild(t *testing.T) {
 	}
 }
 
-// TestOutOfMemory has the kernel kill a process for lack of memory.
+// TestOutOfMemory has the kernel kill a process for lack of memory, and then kills one of the same group itself.
 func TestOutOfMemory(t *testing.T) {
 	var group, limit string
 	for _, dir := range memoryGroups(text("/proc/self/cgroup")) {
@@ -154,29 +155,34 @@ func TestOutOfMemory(t *testing.T) {
 		t.Skip("no control group for memory can be made here")
 	}
 	defer os.Remove(group)
-	cmd := exec.Command("sh", "-c", `echo $$ > "$1" && read x; exec tail /dev/zero`, "sh", filepath.Join(group, "cgroup.procs"))
-	in, err := cmd.StdinPipe()
-	if err != nil {
-		t.Fatal(err)
-	}
-	if err := cmd.Start(); err != nil {
-		t.Fatal(err)
-	}
-	pid := cmd.Process.Pid
-	for !strings.Contains(text("/proc/%d/cgroup", pid), filepath.Base(group)) {
-		if StatusOf(pid, pid).State == "Z" {
-			cmd.Wait()
-			t.Skip("no process can be put into a control group here")
+	for i, kill := range []func(in io.Closer, p *os.Process){
+		func(in io.Closer, _ *os.Process) { in.Close() },
+		func(_ io.Closer, p *os.Process) { p.Kill() },
+	} {
+		cmd := exec.Command("sh", "-c", `echo $$ > "$1" && read x; exec tail /dev/zero`, "sh", filepath.Join(group, "cgroup.procs"))
+		in, err := cmd.StdinPipe()
+		if err != nil {
+			t.Fatal(err)
 		}
-	}
-	before := MemoryGroupOf(pid)
-	in.Close()
-	for StatusOf(pid, pid).State != "Z" {
-	}
-	said := End(pid, before)
-	cmd.Wait()
-	if want := KilledBy("SIGKILL", 1); said != want {
-		t.Errorf("it %q, not %q", said, want)
+		if err := cmd.Start(); err != nil {
+			t.Fatal(err)
+		}
+		pid := cmd.Process.Pid
+		for !strings.Contains(text("/proc/%d/cgroup", pid), filepath.Base(group)) {
+			if StatusOf(pid, pid).State == "Z" {
+				cmd.Wait()
+				t.Skip("no process can be put into a control group here")
+			}
+		}
+		before := MemoryGroupOf(pid)
+		kill(in, cmd.Process)
+		for StatusOf(pid, pid).State != "Z" {
+		}
+		said := End(pid, before)
+		cmd.Wait()
+		if want := KilledBy("SIGKILL", 1-i); said != want {
+			t.Errorf("it %q, not %q", said, want)
+		}
 	}
 }
 
