@@ -5,6 +5,7 @@ package probe
 import (
 	"errors"
 	"fmt"
+	"math"
 	"os"
 	"sort"
 	"strings"
@@ -12,6 +13,7 @@ import (
 	"sdm/backend"
 	"sdm/backend/probe/hold"
 	"sdm/backend/probe/image"
+	"sdm/backend/probe/proc"
 	"sdm/backend/probe/snapshot"
 	"sdm/backend/probe/unwind"
 	"sdm/protocol/digest"
@@ -98,7 +100,8 @@ func (c *cache) read(pid int) (*process, error) {
 
 // readMaps reads the mappings. t is reused memory.
 func (p *process) readMaps(t *mapsText) (err error) {
-	if t.text, err = hold.ReadText(fmt.Sprintf("/proc/%d/maps", p.pid), t.text); err != nil {
+	// The kernel bounds the number of mappings (vm.max_map_count).
+	if t.text, err = proc.ReadText(fmt.Sprintf("/proc/%d/maps", p.pid), t.text, math.MaxInt); err != nil {
 		return err
 	}
 	if len(t.names) > mostPlaces {
@@ -132,9 +135,8 @@ func (p *process) isAsBefore() bool {
 // sizeOf returns the sizes of the memory of a process that change with its mappings (proc(5), statm):
 // total, code and data. "": not known.
 func sizeOf(pid int) string {
-	text, err := hold.ReadText(fmt.Sprintf("/proc/%d/statm", pid), nil)
-	f := strings.Fields(string(text))
-	if err != nil || len(f) < 6 {
+	f := strings.Fields(proc.Text("/proc/%d/statm", pid))
+	if len(f) < 6 {
 		return ""
 	}
 	return f[0] + " " + f[3] + " " + f[5]

@@ -4,7 +4,6 @@ package probe
 
 import (
 	"encoding/binary"
-	"fmt"
 	"path/filepath"
 	"slices"
 	"strconv"
@@ -13,6 +12,7 @@ import (
 	"sdm/backend/probe/cfi"
 	"sdm/backend/probe/hold"
 	"sdm/backend/probe/mpi"
+	"sdm/backend/probe/proc"
 	"sdm/backend/probe/snapshot"
 	"sdm/protocol/digest"
 	"sdm/protocol/rank"
@@ -365,9 +365,9 @@ func addExcept(hash digest.Running, b []byte, from uint64, except []uint64) {
 
 // stateOf returns the state of a process.
 func stateOf(pid int) wait.State {
-	text, err := hold.ReadText(fmt.Sprintf("/proc/%d/stat", pid), nil)
-	i := strings.LastIndex(string(text), ") ") // the name may contain anything
-	if err != nil || i < 0 || i+2 >= len(text) {
+	text := proc.Text("/proc/%d/stat", pid)
+	i := strings.LastIndex(text, ") ") // the name may contain anything
+	if i < 0 || i+2 >= len(text) {
 		return wait.Dead
 	}
 	switch text[i+2] {

@@ -3,14 +3,14 @@
 package hold
 
 import (
-	"fmt"
 	"math"
-	"os"
 	"strconv"
 	"strings"
 	"time"
 
 	"golang.org/x/sys/unix"
+
+	"sdm/backend/probe/proc"
 )
 
 // threadStates are the states of threads (proc(5), stat, field 3) in words, in the order of their
@@ -24,8 +24,8 @@ var threadStates = []struct{ letters, words string }{
 func States(pid int) string {
 	counts := make([]int, len(threadStates))
 	for _, tid := range Threads(pid) {
-		text, _ := os.ReadFile(fmt.Sprintf("/proc/%d/task/%d/stat", pid, tid)) // a thread that has ended has no state
-		_, rest, _ := strings.Cut(string(text[strings.LastIndexByte(string(text), ')')+1:]), " ")
+		text := proc.Text("/proc/%d/task/%d/stat", pid, tid) // a thread that has ended has no state
+		_, rest, _ := strings.Cut(text[strings.LastIndexByte(text, ')')+1:], " ")
 		for i, s := range threadStates {
 			if rest != "" && strings.Contains(s.letters, rest[:1]) {
 				counts[i]++
@@ -82,11 +82,10 @@ func ChildrenTime(pid int) time.Duration {
 }
 
 func childrenTime(pid, depth int, left *int) (sum time.Duration) {
-	text, err := ReadText(fmt.Sprintf("/proc/%d/task/%d/children", pid, pid), nil)
-	if err != nil || depth == 0 {
+	if depth == 0 {
 		return 0
 	}
-	for word := range strings.FieldsSeq(string(text)) {
+	for word := range strings.FieldsSeq(proc.Text("/proc/%d/task/%d/children", pid, pid)) {
 		child, err := strconv.Atoi(word)
 		if err != nil || *left == 0 {
 			break

@@ -3,9 +3,10 @@
 package hold
 
 import (
-	"fmt"
 	"strconv"
 	"strings"
+
+	"sdm/backend/probe/proc"
 )
 
 // Transfer is the number of bytes that a process has read and written since it was started (proc(5), io): by
@@ -15,11 +16,7 @@ type Transfer struct{ Read, Written, FromDisk, ToDisk uint64 }
 
 // TransferOf reads the numbers of a process. They are zero if it has ended or is not ours.
 func TransferOf(pid int) (t Transfer) {
-	text, err := ReadText(fmt.Sprintf("/proc/%d/io", pid), nil)
-	if err != nil {
-		return Transfer{}
-	}
-	for line := range strings.Lines(string(text)) {
+	for line := range strings.Lines(proc.Text("/proc/%d/io", pid)) {
 		name, value, _ := strings.Cut(strings.TrimSpace(line), ": ")
 		n, err := strconv.ParseUint(value, 10, 64)
 		if err != nil {

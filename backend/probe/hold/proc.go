@@ -1,41 +1,15 @@
-// What /proc says of a process.
+// The threads of a process.
 
 package hold
 
 import (
 	"fmt"
-	"os"
 	"strconv"
 
 	"golang.org/x/sys/unix"
 
 	"sdm/backend/probe/proc"
 )
-
-// ReadText returns the contents of a file of /proc. It makes fewer system calls than os.ReadFile. It stores the
-// contents in the memory of b if that suffices; nil: in new memory.
-func ReadText(path string, b []byte) ([]byte, error) {
-	fd, err := unix.Open(path, unix.O_RDONLY|unix.O_CLOEXEC, 0)
-	if err != nil {
-		return nil, &os.PathError{Op: "open", Path: path, Err: err}
-	}
-	defer unix.Close(fd)
-	for b = b[:0]; ; {
-		if len(b) == cap(b) {
-			b = append(make([]byte, 0, 2*cap(b)+4096), b...)
-		}
-		n, err := unix.Read(fd, b[len(b):cap(b)])
-		switch {
-		case err == unix.EINTR:
-		case err != nil:
-			return nil, &os.PathError{Op: "read", Path: path, Err: err}
-		case n <= 0:
-			return b, nil
-		default:
-			b = b[:len(b)+n]
-		}
-	}
-}
 
 // Threads returns the IDs of the threads of a process; none if it has ended.
 func Threads(pid int) (tids []int) {

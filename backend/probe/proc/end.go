@@ -13,7 +13,7 @@ import (
 // status 3"; "": it has not ended, or it is not known. g is its control group, which was asked for before: a process that
 // has ended may not be in it any more (cgroups version 1).
 func End(pid int, g MemoryGroup) string {
-	status, ok := parseEnd(text("/proc/%d/stat", pid))
+	status, ok := parseEnd(Text("/proc/%d/stat", pid))
 	switch {
 	case !ok:
 		return ""
@@ -52,7 +52,7 @@ type MemoryGroup struct {
 
 // MemoryGroupOf returns the control group of a process. If the process has ended, earlier kills are counted, too.
 func MemoryGroupOf(pid int) MemoryGroup {
-	g := MemoryGroup{dirs: memoryGroups(text("/proc/%d/cgroup", pid))}
+	g := MemoryGroup{dirs: memoryGroups(Text("/proc/%d/cgroup", pid))}
 	if !StatusOf(pid, pid).HasEnded() {
 		g.kills = g.Kills()
 	}
@@ -64,7 +64,7 @@ func MemoryGroupOf(pid int) MemoryGroup {
 func (g MemoryGroup) Kills() int {
 	for _, dir := range g.dirs {
 		for _, file := range []string{"memory.events", "memory.oom_control"} {
-			if n := parseKills(text("%s/%s", dir, file)); n > 0 {
+			if n := parseKills(Text("%s/%s", dir, file)); n > 0 {
 				return n - g.kills
 			}
 		}

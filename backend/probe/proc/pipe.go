@@ -25,7 +25,7 @@ type end struct {
 
 // opens returns how the descriptor was opened.
 func (e end) opens() (reads, writes bool) {
-	return parseAccess(text("/proc/%d/fdinfo/%s", e.pid, e.fd))
+	return parseAccess(Text("/proc/%d/fdinfo/%s", e.pid, e.fd))
 }
 
 // Ends returns the processes that have an end of a pipe or FIFO open, as File says its name; all is false if others may

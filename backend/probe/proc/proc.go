@@ -13,33 +13,45 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// mostText bounds what is read of a file of /proc, in bytes.
+// mostText bounds what Text reads of a file of /proc, in bytes.
 const mostText = 1 << 20
 
-// text returns the contents of a file of /proc, at most mostText bytes; "": it cannot be read.
-func text(format string, args ...any) string {
-	fd, err := unix.Open(fmt.Sprintf(format, args...), unix.O_RDONLY|unix.O_CLOEXEC, 0)
+// Text returns the contents of a file of /proc, at most 1 MiB; "": it cannot be read.
+func Text(format string, args ...any) string {
+	b, _ := ReadText(fmt.Sprintf(format, args...), nil, mostText)
+	return string(b)
+}
+
+// ReadText returns the contents of a file of /proc, at most most bytes. It makes fewer system calls than os.ReadFile. It
+// stores the contents in the memory of b if that suffices; nil: in new memory. If there is an error, what was read before is
+// returned, too.
+func ReadText(path string, b []byte, most int) ([]byte, error) {
+	b = b[:0]
+	fd, err := unix.Open(path, unix.O_RDONLY|unix.O_CLOEXEC, 0)
 	if err != nil {
-		return ""
+		return b, &os.PathError{Op: "open", Path: path, Err: err}
 	}
 	defer unix.Close(fd)
-	var all []byte
-	b := make([]byte, 16<<10)
-	for len(all) < mostText {
-		n, err := unix.Read(fd, b)
-		if err == unix.EINTR {
-			continue
+	for len(b) < most {
+		if len(b) == cap(b) {
+			b = append(make([]byte, 0, 2*cap(b)+4096), b...)
 		}
-		if err != nil || n <= 0 {
-			break
+		n, err := unix.Read(fd, b[len(b):min(cap(b), most)])
+		switch {
+		case err == unix.EINTR:
+		case err != nil:
+			return b, &os.PathError{Op: "read", Path: path, Err: err}
+		case n <= 0:
+			return b, nil
+		default:
+			b = b[:len(b)+n]
 		}
-		all = append(all, b[:n]...)
 	}
-	return string(all)
+	return b, nil
 }
 
 // Name returns the name of a process or thread (proc(5), comm); "": it cannot be read.
-func Name(pid int) string { return strings.TrimSpace(text("/proc/%d/comm", pid)) }
+func Name(pid int) string { return strings.TrimSpace(Text("/proc/%d/comm", pid)) }
 
 // File returns what a file descriptor of a process refers to; "": not known.
 func File(pid, fd int) string {
@@ -55,7 +67,7 @@ func Directory(pid int) string {
 
 // Kernel returns the function of the kernel in which a thread waits (proc(5), wchan); "": not known.
 func Kernel(pid, tid int) string {
-	s := text("/proc/%d/task/%d/wchan", pid, tid)
+	s := Text("/proc/%d/task/%d/wchan", pid, tid)
 	if s == "0" {
 		return ""
 	}
@@ -89,7 +101,7 @@ type Status struct {
 }
 
 // StatusOf reads the status of a thread; its State is "" if there is none.
-func StatusOf(pid, tid int) Status { return parseStatus(text("/proc/%d/task/%d/status", pid, tid)) }
+func StatusOf(pid, tid int) Status { return parseStatus(Text("/proc/%d/task/%d/status", pid, tid)) }
 
 // HasEnded reports whether the thread has ended, or there is none.
 func (s Status) HasEnded() bool { return s.State == "" || s.State == "Z" || s.State == "X" }
@@ -126,13 +138,13 @@ func parseStatus(s string) (out Status) {
 }
 
 // ProcessOf returns the ID of the process of a thread; 0: there is no such thread.
-func ProcessOf(tid int) int { return parseStatus(text("/proc/%d/status", tid)).Process }
+func ProcessOf(tid int) int { return parseStatus(Text("/proc/%d/status", tid)).Process }
 
 // Children returns the IDs of the children of a process.
 func Children(pid int) (all []int) {
 	names, _ := filepath.Glob(fmt.Sprintf("/proc/%d/task/*/children", pid))
 	for _, name := range names[:min(len(names), mostThreads)] {
-		for _, f := range strings.Fields(text("%s", name)) {
+		for _, f := range strings.Fields(Text("%s", name)) {
 			if n, err := strconv.Atoi(f); err == nil && len(all) < mostChildren {
 				all = append(all, n)
 			}
@@ -150,7 +162,7 @@ const (
 )
 
 // Watched returns the file descriptors that an epoll of a process waits for.
-func Watched(pid, fd int) []int { return parseWatched(text("/proc/%d/fdinfo/%d", pid, fd)) }
+func Watched(pid, fd int) []int { return parseWatched(Text("/proc/%d/fdinfo/%d", pid, fd)) }
 
 func parseWatched(s string) (all []int) {
 	for line := range strings.Lines(s) {
@@ -186,7 +198,7 @@ func IsFIFO(pid int, path string) bool {
 }
 
 // Locks returns the text of /proc/locks, for LockHolder.
-func Locks() string { return text("/proc/locks") }
+func Locks() string { return Text("/proc/locks") }
 
 // LockHolder returns the process that holds the lock for which a process waits; 0: not known. A line of /proc/locks with
 // "->" is a wait for the lock of the line before without it (proc(5)).
@@ -219,7 +231,7 @@ var networkTypes = []string{"nfs", "lustre", "gpfs", "beegfs", "cifs", "smb", "c
 // FileSystem returns the file system of a path of a process if it is one of networkTypes: "nfs4 of server:/export"; ""
 // otherwise.
 func FileSystem(pid int, path string) string {
-	return fileSystem(text("/proc/%d/mountinfo", pid), path)
+	return fileSystem(Text("/proc/%d/mountinfo", pid), path)
 }
 
 // fileSystem finds a path in a text of /proc/PID/mountinfo (proc(5)). Of several mounts in one place the last counts.

@@ -138,7 +138,7 @@ func TestChild(t *testing.T) {
 // TestOutOfMemory has the kernel kill a process for lack of memory, and then kills one of the same group itself.
 func TestOutOfMemory(t *testing.T) {
 	var group, limit string
-	for _, dir := range memoryGroups(text("/proc/self/cgroup")) {
+	for _, dir := range memoryGroups(Text("/proc/self/cgroup")) {
 		group, limit = dir+"/sdm-test-"+strconv.Itoa(os.Getpid()), "memory.max"
 		if strings.HasPrefix(dir, "/sys/fs/cgroup/memory/") {
 			limit = "memory.limit_in_bytes"
@@ -168,7 +168,7 @@ func TestOutOfMemory(t *testing.T) {
 			t.Fatal(err)
 		}
 		pid := cmd.Process.Pid
-		for !strings.Contains(text("/proc/%d/cgroup", pid), filepath.Base(group)) {
+		for !strings.Contains(Text("/proc/%d/cgroup", pid), filepath.Base(group)) {
 			if StatusOf(pid, pid).State == "Z" {
 				cmd.Wait()
 				t.Skip("no process can be put into a control group here")

@@ -19,7 +19,7 @@ func Socket(pid, fd int) string {
 		return ""
 	}
 	for _, table := range []string{"tcp", "tcp6"} {
-		if s := socketIn(text("/proc/%d/net/%s", pid, table), inode); s != "" {
+		if s := socketIn(Text("/proc/%d/net/%s", pid, table), inode); s != "" {
 			return s
 		}
 	}
