@@ -2,7 +2,6 @@ package probe
 
 import (
 	"bufio"
-	"fmt"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -12,6 +11,9 @@ import (
 	"strings"
 	"testing"
 	"time"
+
+	"sdm/backend/probe/hold"
+	"sdm/backend/probe/proc"
 )
 
 // TestCallsOfProcessesThatRun checks that nothing is done for calls of MPI while processes are held, and that
@@ -40,7 +42,7 @@ func TestCallsOfProcessesThatRun(t *testing.T) {
 
 	c := newCache()
 	var known []*process
-	for _, pid := range childrenOf(t, job.Process.Pid) {
+	for _, pid := range slices.Sorted(slices.Values(proc.Children(job.Process.Pid))) {
 		if p, err := c.look(pid); err == nil && strings.HasSuffix(p.modules[0].Path, "/mpihung") {
 			known = append(known, p)
 		}
@@ -50,9 +52,13 @@ func TestCallsOfProcessesThatRun(t *testing.T) {
 	}
 	c.hold(known)
 	for i, p := range known {
-		for _, text := range statusOf(t, p.pid) {
-			if !strings.Contains(text, "\nTracerPid:\t0\n") {
-				t.Errorf("a thread of rank %d is traced when its calls are looked for", i)
+		tids := hold.Threads(p.pid)
+		if len(tids) == 0 {
+			t.Fatal("no threads")
+		}
+		for _, tid := range tids {
+			if s := proc.StatusOf(p.pid, tid); s.State == "" || s.Tracer != 0 {
+				t.Errorf("a thread of rank %d is traced when its calls are looked for: %+v", i, s)
 			}
 		}
 		if p.calls != nil || !reflect.ValueOf(p.images[0].mpi).IsZero() {
@@ -68,36 +74,4 @@ func TestCallsOfProcessesThatRun(t *testing.T) {
 			t.Fatalf("the ranks are in %d and %d calls", len(known[0].calls), len(known[1].calls))
 		}
 	}
-}
-
-// childrenOf returns the children of a process.
-func childrenOf(t *testing.T, pid int) (all []int) {
-	t.Helper()
-	files, err := filepath.Glob(fmt.Sprintf("/proc/%d/task/*/children", pid))
-	if err != nil {
-		t.Fatal(err)
-	}
-	for _, name := range files {
-		text, _ := os.ReadFile(name)
-		for _, word := range strings.Fields(string(text)) {
-			n, _ := strconv.Atoi(word)
-			all = append(all, n)
-		}
-	}
-	slices.Sort(all)
-	return all
-}
-
-// statusOf returns what the kernel says of the threads of a process.
-func statusOf(t *testing.T, pid int) (all []string) {
-	t.Helper()
-	files, err := filepath.Glob(fmt.Sprintf("/proc/%d/task/*/status", pid))
-	if err != nil || len(files) == 0 {
-		t.Fatal("no threads", err)
-	}
-	for _, name := range files {
-		text, _ := os.ReadFile(name)
-		all = append(all, string(text))
-	}
-	return all
 }
