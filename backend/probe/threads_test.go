@@ -36,12 +36,15 @@ func TestOpenMP(t *testing.T) {
 	p := startSource(t, "c", openMP, "-O1", "-g", "-fopenmp")
 	const want = "waits for thread 3 of OpenMP"
 	var d wait.Doing
-	for begin := time.Now(); d.Does != want && time.Since(begin) < 20*time.Second; {
+	found := func() bool { // the thread may not have returned from write yet
+		return d.Does == want && d.For == 3 && !d.Lock && len(d.Others) == 1 && strings.HasPrefix(d.Others[0].Frames, "stuck ") && d.Others[0].State == wait.Running
+	}
+	for begin := time.Now(); !found() && time.Since(begin) < 20*time.Second; {
 		if s := newCache().take([]int{p.Process.Pid}, view{"line", true})[0]; s.waits != nil {
 			d = s.waits.Doing
 		}
 	}
-	if d.Does != want || d.For != 3 || d.Lock || len(d.Others) != 1 || !strings.HasPrefix(d.Others[0].Frames, "stuck ") || d.Others[0].State != wait.Running {
+	if !found() {
 		t.Errorf("%+v", d)
 	}
 }
