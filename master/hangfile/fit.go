@@ -17,44 +17,21 @@ import (
 func (f *File) fitted() *File {
 	x := *f
 	x.Format, x.Version = FormatName, FormatVersion
-	cut(MaxText, &x.Sdm, &x.Reason.Text, &x.Job.Launcher, &x.Job.ID, &x.Job.Host, &x.Job.Cwd)
-	cut(maxWord, (*string)(&x.Reason.Kind))
 	x.Job.Command = first(x.Job.Command, MaxList)
-	for i := range x.Job.Command {
-		cut(MaxText, &x.Job.Command[i])
-	}
 	x.Verdict = first(x.Verdict, MaxList)
-	for i := range x.Verdict {
-		cut(maxWord, &x.Verdict[i].Kind)
-		cut(MaxText, &x.Verdict[i].Text)
-	}
 	x.Calls = first(x.Calls, MaxList)
-	for i := range x.Calls {
-		cut(MaxText, &x.Calls[i].Text)
-	}
 	x.States = first(x.States, maxStates)
-	for i := range x.States {
-		s := &x.States[i].Status
-		cut(maxWord, (*string)(&s.State))
-		cut(MaxText, &s.Where, &s.Func, &s.Reason, &s.Signal, &s.Cause, &s.Host)
-	}
 	x.Versions = first(x.Versions, MaxList)
-	for i := range x.Versions {
-		cut(MaxText, &x.Versions[i].Of, &x.Versions[i].Text)
-	}
 	x.Stacks, x.Hosts = fewer(x.Stacks), fewer(x.Hosts)
 	if pairsOf(x.Stacks) > maxPairs {
 		x.Stacks = withoutEdges(x.Stacks)
 	}
 	x.Values = first(x.Values, MaxValues)
 	for i := range x.Values {
-		cut(MaxText, &x.Values[i].Line, &x.Values[i].Command)
 		x.Values[i].Answers = fewer(x.Values[i].Answers)
 	}
 	x.Output.Events = slices.Clone(x.Output.Events[max(len(x.Output.Events)-MaxList, 0):])
-	for i := range x.Output.Events {
-		cut(MaxText, &x.Output.Events[i].From)
-	}
+	x.texts(cut)
 	return &x
 }
 
@@ -62,7 +39,7 @@ func (f *File) fitted() *File {
 func first[T any](list []T, most int) []T { return slices.Clone(list[:min(len(list), most)]) }
 
 // cut makes texts valid and not longer than a number of bytes.
-func cut(most int, texts ...*string) {
+func cut(_ string, most int, texts ...*string) {
 	for _, s := range texts {
 		*s = strings.ToValidUTF8(*s, "\uFFFD")
 		if len(*s) > most {

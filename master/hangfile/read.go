@@ -114,32 +114,15 @@ func checkVersion(version, sdm string) error {
 // check verifies the bounds, and that answers are answers and output is output.
 func (f *File) check() error {
 	c := checker{}
-	c.texts("header", MaxText, f.Sdm, f.Reason.Text, f.Job.Launcher, f.Job.ID, f.Job.Host, f.Job.Cwd)
-	c.texts("reason", maxWord, string(f.Reason.Kind))
-	c.texts("command", MaxText, f.Job.Command...)
 	c.list("command", len(f.Job.Command))
 	c.list("verdict", len(f.Verdict))
-	for _, x := range f.Verdict {
-		c.texts("verdict", maxWord, x.Kind)
-		c.texts("verdict", MaxText, x.Text)
-	}
 	c.list("calls", len(f.Calls))
-	for _, x := range f.Calls {
-		c.texts("calls", MaxText, x.Text)
-	}
+	c.list("versions", len(f.Versions))
 	if len(f.States) > maxStates {
 		c.fail("states: %d elements are more than %d", len(f.States), maxStates)
 	}
 	if pairsOf(f.Stacks) > maxPairs {
 		c.fail("stacks: ranks wait for more than %d messages", maxPairs)
-	}
-	for _, x := range f.States {
-		c.texts("states", maxWord, string(x.State))
-		c.texts("states", MaxText, x.Where, x.Func, x.Reason, x.Signal, x.Cause, x.Host)
-	}
-	c.list("versions", len(f.Versions))
-	for _, x := range f.Versions {
-		c.texts("versions", MaxText, x.Of, x.Text)
 	}
 	c.answers("stacks", f.Stacks)
 	c.answers("hosts", f.Hosts)
@@ -147,11 +130,42 @@ func (f *File) check() error {
 		c.fail("values: %d commands are more than %d", len(f.Values), MaxValues)
 	}
 	for _, x := range f.Values {
-		c.texts("values", MaxText, x.Line, x.Command)
 		c.answers("values", x.Answers)
 	}
 	c.output(f.Output)
+	f.texts(c.texts)
 	return c.err
+}
+
+// texts calls do for all texts of the file but those in answers and the output itself, with the field that they are in and the
+// most bytes that each may have.
+func (f *File) texts(do func(what string, most int, texts ...*string)) {
+	do("header", MaxText, &f.Sdm, &f.Reason.Text, &f.Job.Launcher, &f.Job.ID, &f.Job.Host, &f.Job.Cwd)
+	do("reason", maxWord, (*string)(&f.Reason.Kind))
+	for i := range f.Job.Command {
+		do("command", MaxText, &f.Job.Command[i])
+	}
+	for i := range f.Verdict {
+		do("verdict", maxWord, &f.Verdict[i].Kind)
+		do("verdict", MaxText, &f.Verdict[i].Text)
+	}
+	for i := range f.Calls {
+		do("calls", MaxText, &f.Calls[i].Text)
+	}
+	for i := range f.States {
+		s := &f.States[i].Status
+		do("states", maxWord, (*string)(&s.State))
+		do("states", MaxText, &s.Where, &s.Func, &s.Reason, &s.Signal, &s.Cause, &s.Host)
+	}
+	for i := range f.Versions {
+		do("versions", MaxText, &f.Versions[i].Of, &f.Versions[i].Text)
+	}
+	for i := range f.Values {
+		do("values", MaxText, &f.Values[i].Line, &f.Values[i].Command)
+	}
+	for i := range f.Output.Events {
+		do("output", MaxText, &f.Output.Events[i].From)
+	}
 }
 
 // pairsOf counts the pairs in the wait graphs of answers.
@@ -175,12 +189,12 @@ func (c *checker) fail(format string, args ...any) {
 	}
 }
 
-func (c *checker) texts(what string, most int, texts ...string) {
+func (c *checker) texts(what string, most int, texts ...*string) {
 	for _, s := range texts {
 		switch {
-		case len(s) > most:
-			c.fail("%s: a text of %d bytes is longer than %d", what, len(s), most)
-		case !utf8.ValidString(s):
+		case len(*s) > most:
+			c.fail("%s: a text of %d bytes is longer than %d", what, len(*s), most)
+		case !utf8.ValidString(*s):
 			c.fail("%s: a text is not UTF-8", what)
 		}
 	}
@@ -204,7 +218,7 @@ func (c *checker) answers(what string, events []session.Event) {
 		if e.Done != nil || e.ID != 0 {
 			c.fail("%s: an answer has the number of a request, or is its end", what)
 		}
-		c.texts(what, maxWord, e.Name, e.Command)
+		c.texts(what, maxWord, &e.Name, &e.Command)
 	}
 }
 
@@ -214,7 +228,6 @@ func (c *checker) output(o Output) {
 		if k := e.Group.Kind; k != protocol.KindStdout && k != protocol.KindStderr {
 			c.fail("output: an event %q is no output", protocol.Clip(e.Name))
 		}
-		c.texts("output", MaxText, e.From)
 	}
 	if o.DroppedStdout < 0 || o.DroppedStderr < 0 {
 		c.fail("output: a number is negative")
