@@ -47,6 +47,17 @@ func (k Kind) String() string {
 	return [kinds]string{"deadlock", "mismatch", "cause", "progress", "none"}[k]
 }
 
+// Label returns how sure a finding with this kind is, as words in front of its text: "certain", "so far" or "no verdict".
+func Label(kind string, certain bool) string {
+	switch {
+	case kind == NoVerdict.String():
+		return "no verdict"
+	case certain:
+		return "certain"
+	}
+	return "so far"
+}
+
 // GraphOf returns what the ranks of answers to stacks wait for, and how many samples were compared. Ranks
 // that did not answer are in the graph, and those that have ended. Its numbers are those of the ranks in the session, if
 // these are known for all ranks of MPI_COMM_WORLD. It is nil if no answer has a graph.

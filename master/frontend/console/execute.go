@@ -99,7 +99,7 @@ func (c *console) execute(cmd command.Command, from source) error {
 	case command.SetListsize:
 		c.lister.size = cmd.Number
 	case command.ShowListsize:
-		c.say("list shows " + plural(c.lister.size, "line") + " at a time.")
+		c.say("list shows " + text.Plural(c.lister.size, "line") + " at a time.")
 	case command.SetHeight, command.ShowHeight, command.SetPagination, command.ShowPagination:
 		c.setPaging(cmd)
 	case command.SetEcho:

@@ -89,7 +89,7 @@ func (f folded) nextPage() (protocol.Args, rank.Set) {
 
 func notFolded(have int) string {
 	if have > 0 {
-		return "only " + plural(have, "folded answer") + " can be expanded"
+		return "only " + text.Plural(have, "folded answer") + " can be expanded"
 	}
 	return "no answer was folded"
 }

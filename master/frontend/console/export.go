@@ -80,7 +80,7 @@ func (c *console) export(x *call) {
 		out = text.Export(tree, x.cmd.Export, sampled)
 	}
 	if c.written(x, out) {
-		c.say("[" + text.Ranks(ranks) + "] " + x.cmd.Name + ": " + plural(strings.Count(out, "\n"), "line") + " written to " + x.cmd.File)
+		c.say("[" + text.Ranks(ranks) + "] " + x.cmd.Name + ": " + text.Plural(strings.Count(out, "\n"), "line") + " written to " + x.cmd.File)
 	}
 }
 

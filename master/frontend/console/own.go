@@ -8,7 +8,6 @@ import (
 	"os"
 	"path/filepath"
 	"slices"
-	"strconv"
 	"strings"
 	"time"
 
@@ -52,7 +51,7 @@ func (c *console) shell(line string) error {
 // focusOn evaluates a set in the master and makes it the focus.
 func (c *console) focusOn(cmd command.Command, from source) error {
 	if cmd.Args.Set == "" {
-		c.say("focus is [" + text.Ranks(c.focus) + "], " + plural(c.focus.Len(), "rank"))
+		c.say("focus is [" + text.Ranks(c.focus) + "], " + text.Plural(c.focus.Len(), "rank"))
 		return nil
 	}
 	return c.evaluateSet(cmd, from, func(s rank.Set) { c.focus = s })
@@ -89,13 +88,6 @@ func (c *console) evaluateSet(cmd command.Command, from source, then func(rank.S
 	}}
 	args := protocol.Args{Set: cmd.Args.Set}
 	return c.beginAwaited(x, session.Call{Command: "focus", Wait: cmp.Or(cmd.Wait, c.wait), Args: args})
-}
-
-func plural(n int, word string) string {
-	if n == 1 {
-		return "1 " + word
-	}
-	return strconv.Itoa(n) + " " + word + "s"
 }
 
 // Shell runs a shell command; it returns when that has ended, or ctx is done.

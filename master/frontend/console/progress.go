@@ -8,6 +8,7 @@ import (
 	"io"
 	"time"
 
+	"sdm/master/frontend/console/text"
 	"sdm/master/session"
 	"sdm/protocol"
 	"sdm/protocol/rank"
@@ -82,7 +83,7 @@ func (p *progress) show(x *call, all rank.Set, states *session.States) {
 		p.stop()
 		return
 	}
-	fmt.Fprintf(p.out, "\r\x1b[K%s: %d of %s", what, here.Len(), plural(all.Len(), "rank"))
+	fmt.Fprintf(p.out, "\r\x1b[K%s: %d of %s", what, here.Len(), text.Plural(all.Len(), "rank"))
 	p.shown = true
 	p.after(progressEvery)
 }

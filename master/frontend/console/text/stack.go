@@ -35,14 +35,15 @@ func stackTree(w *Writer, a Asked, g protocol.Group) []answer {
 		return []answer{{ranks: g.Ranks, lines: lines, bare: true}}
 	}
 	t := tree{w: w}
-	text, samples, moved := sampled(g.Body)
-	t.samples, t.moved = max(samples, 1), moved
-	if text != "" {
-		t.lines = append(t.lines, w.header(g.Ranks, rank.Set{})+" "+text)
+	s := SamplesOf(g)
+	t.samples, t.moved = max(s.Samples, 1), s.Moved
+	switch {
+	case s.Moved:
+		t.lines = append(t.lines, w.header(g.Ranks, rank.Set{})+" "+s.String()+", and were at:")
+	case s.Samples > 0:
+		t.lines = append(t.lines, w.header(g.Ranks, rank.Set{})+" "+s.String()+":")
 	}
-	roots := slices.Clone(g.Stack.Roots())
-	slices.SortStableFunc(roots, func(a, b *stack.Node) int { return rootOrder(a) - rootOrder(b) })
-	for _, root := range roots {
+	for _, root := range Roots(g.Stack) {
 		t.root = root
 		if root.Frame.Func == stack.Helpers {
 			t.lines = append(t.lines, t.label(root)+t.helpers(root))
@@ -57,31 +58,37 @@ func stackTree(w *Writer, a Asked, g protocol.Group) []answer {
 
 // Sampled reports whether the stacks of an answer are those of several samples.
 func Sampled(g protocol.Group) bool {
-	_, samples, _ := sampled(g.Body)
-	return samples > 0
+	return SamplesOf(g).Samples > 0
 }
 
-// sampled describes the samples; "" if there was only one without --samples.
-func sampled(body []byte) (text string, samples int, moved bool) {
-	var s struct {
-		Samples int    `json:"samples"`
-		Every   string `json:"every"`
-		Moved   bool   `json:"moved"`
+// Samples is what an answer to stacks tells of its samples.
+type Samples struct {
+	Samples int    `json:"samples"` // 0: the stacks were looked at once, without --samples
+	Every   string `json:"every"`
+	Moved   bool   `json:"moved"`
+}
+
+// SamplesOf returns what an answer tells of its samples; nothing if there were none.
+func SamplesOf(g protocol.Group) (s Samples) {
+	if decode(g.Body, &s); s.Samples == 0 {
+		return Samples{}
 	}
-	if decode(body, &s); s.Samples == 0 {
-		return "", 0, false
-	}
-	times := plural(s.Samples, "sample") + ", " + s.Every + " apart"
-	if s.Samples == 1 {
-		times = "1 sample"
+	return s
+}
+
+// String returns "never moved in 4 samples, 150ms apart".
+func (s Samples) String() string {
+	times := Plural(s.Samples, "sample")
+	if s.Samples != 1 {
+		times += ", " + s.Every + " apart"
 	}
 	switch {
 	case s.Moved:
-		return "moved in " + times + ", and were at:", s.Samples, true
+		return "moved in " + times
 	case s.Samples == 1:
-		return "in " + times + ":", 1, false
+		return "in " + times
 	}
-	return "never moved in " + times + ":", s.Samples, false
+	return "never moved in " + times
 }
 
 // stackNotes are the columns of stacks that are shown, and how.
@@ -115,13 +122,14 @@ func (w *Writer) Notes(g protocol.Group) (lines []string) {
 			lines = append(lines, head+w.clean(fmt.Sprintf(form, v.Value)))
 		}
 		if n > len(values) || n > column.DefaultLimit {
-			lines = append(lines, w.header(g.Ranks, rank.Set{})+" "+c.Name+": "+plural(n, "value"))
+			lines = append(lines, w.header(g.Ranks, rank.Set{})+" "+c.Name+": "+Plural(n, "value"))
 		}
 	}
 	return lines
 }
 
-func plural(n int, word string) string {
+// Plural returns "1 rank", "2 ranks".
+func Plural(n int, word string) string {
 	if n == 1 {
 		return "1 " + word
 	}
@@ -140,6 +148,13 @@ func Export(s *stack.Tree, form string, sampled bool) string {
 		return string(s.SampledJSON()) + "\n"
 	}
 	return string(canonical.JSON(s)) + "\n"
+}
+
+// Roots returns the outermost frames of a tree in the order in which they are shown: main first, helper threads last.
+func Roots(t *stack.Tree) []*stack.Node {
+	roots := t.Roots()
+	slices.SortStableFunc(roots, func(a, b *stack.Node) int { return rootOrder(a) - rootOrder(b) })
+	return roots
 }
 
 // rootOrder returns 0 for the stack of the main thread, 2 for helper threads, otherwise 1.

@@ -62,28 +62,24 @@ func (w *Writer) waits(a Asked, groups []protocol.Group) (lines []string) {
 // ExportWaits returns what the ranks of answers wait for, in a format for other programs; "" if the
 // format is not one of those, or nothing is known.
 func ExportWaits(a Asked, groups []protocol.Group) string {
-	g, samples := Waits(a, groups)
-	found := verdict.Of(g, samples)
-	switch {
-	case g.IsEmpty():
-	case a.Export == waits+"dot":
-		return verdict.DOT(g, found)
-	case a.Export == waits+"json":
-		return verdict.JSON(g, found)
+	if a.Export != waits+"dot" && a.Export != waits+"json" {
+		return ""
 	}
-	return ""
+	g, samples := Waits(a, groups)
+	if g.IsEmpty() {
+		return ""
+	}
+	found := verdict.Of(g, samples)
+	if a.Export == waits+"dot" {
+		return verdict.DOT(g, found)
+	}
+	return verdict.JSON(g, found)
 }
 
 func (w *Writer) findings(a Asked, g *wait.Graph, samples int) (lines []string) {
 	for _, f := range verdict.Of(g, samples) {
-		label := "so far: "
-		if f.Certain {
-			label = "certain: "
-		}
-		if f.Kind == verdict.NoVerdict {
-			label = "no verdict: "
-		}
-		lines = append(lines, w.paint(f.Kind <= verdict.Mismatch, w.clean(label+f.Text)))
+		label := verdict.Label(f.Kind.String(), f.Certain)
+		lines = append(lines, w.paint(f.Kind <= verdict.Mismatch, w.clean(label+": "+f.Text)))
 		if a.Explain {
 			for _, line := range verdict.Evidence(g, samples, f) {
 				lines = append(lines, "  "+w.clean(line))

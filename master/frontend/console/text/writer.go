@@ -94,6 +94,13 @@ func (w *Writer) Answers(a Asked, groups []protocol.Group) (out string, folded b
 	return b.String(), folded
 }
 
+// Said returns the text of an answer to a command without the ranks that gave it, for a table that names them.
+func Said(command string, g protocol.Group) string {
+	g.Ranks = rank.Set{}
+	out, _ := (&Writer{}).Answers(Asked{Command: command, Full: true}, []protocol.Group{g})
+	return strings.TrimSpace(out)
+}
+
 // Late returns the text of an answer that came after its request was done.
 func (w *Writer) Late(a Asked, g protocol.Group) string {
 	parts, _ := w.parts(a, g)
