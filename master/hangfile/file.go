@@ -156,7 +156,7 @@ type Version struct {
 	Ranks rank.Set `json:"ranks,omitzero"`
 }
 
-// Output is the end of what a job has written; Tail makes it.
+// Output is the end of what a job has written: of each stream at most TailBytes.
 type Output struct {
 	// Events are those of output, in their order.
 	Events []session.Event `json:"events,omitempty"`
@@ -165,6 +165,9 @@ type Output struct {
 	// DroppedStderr is the same for standard error.
 	DroppedStderr int64 `json:"dropped_stderr,omitempty"`
 }
+
+// TailBytes bounds what is kept of each stream.
+const TailBytes = 64 << 10
 
 // New returns a file without answers, for ranks of a job at a time.
 func New(when time.Time, sdm string, reason Reason, job Job, ranks rank.Set) *File {

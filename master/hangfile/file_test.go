@@ -55,11 +55,10 @@ func sample() *File {
 	f.Values = []Value{{Line: "print x", Command: "print", Args: protocol.Args{Expr: "x"}, Answers: []session.Event{print}}}
 	f.Hosts = []session.Event{event(protocol.KindResult, f.Ranks, `{"hosts":["n1","n2"]}`)}
 	f.Versions = []Version{{Of: "MPI", Text: "Open MPI 4.1.4"}}
-	var t Tail
-	t.Add(event(protocol.KindStdout, rank.Of(0), "step 1\n"))
-	t.Add(event(protocol.KindStderr, rank.Of(3), "bad \x1b[31m <b>\xff\n"))
-	t.Add(event(protocol.KindRunning, rank.Of(3), "{}"))
-	f.Output = t.Output()
+	f.Output.Events = []session.Event{
+		event(protocol.KindStdout, rank.Of(0), "step 1\n"),
+		event(protocol.KindStderr, rank.Of(3), "bad \x1b[31m <b>\xff\n"),
+	}
 	f.Judge()
 	return f
 }
@@ -340,30 +339,6 @@ func TestReadFile(t *testing.T) {
 	}
 	if _, err := ReadFile(dir); err == nil || !strings.HasSuffix(err.Error(), ": is a directory (give the path of a hang file)") {
 		t.Errorf("a directory: %v", err)
-	}
-}
-
-func TestTail(t *testing.T) {
-	var tail Tail
-	line := strings.Repeat("x", 1000)
-	for i := range 300 {
-		tail.Add(event(protocol.KindStdout, rank.Of(rank.ID(i)), line))
-	}
-	for range 2000 {
-		tail.Add(event(protocol.KindStderr, rank.Of(0), "ab"))
-	}
-	tail.Add(event(protocol.KindStdout, rank.Of(9), "last"))
-	o := tail.Output()
-	n := TailBytes / 1000
-	if len(o.Events) != n+1+tailEvents || o.DroppedStdout != int64(300-n)*1000 || o.DroppedStderr != int64(2000-tailEvents)*2 {
-		t.Errorf("%d events, dropped %d and %d bytes", len(o.Events), o.DroppedStdout, o.DroppedStderr)
-	}
-	if e := o.Events[len(o.Events)-1]; string(e.Group.Body) != "last" {
-		t.Errorf("the last event is %q", e.Group.Body)
-	}
-	tail.Add(event(protocol.KindStdout, rank.Of(9), strings.Repeat(line, 100)))
-	if o := tail.Output(); len(o.Events) != 1+tailEvents {
-		t.Errorf("%d events after a long one", len(o.Events))
 	}
 }
 

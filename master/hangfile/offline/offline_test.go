@@ -50,10 +50,10 @@ func file() *hangfile.File {
 		{Line: "bt", Command: "backtrace", Answers: []session.Event{output(protocol.KindNote, rank.Set{}, `{"text":"gdb is missing"}`)}}}
 	f.Hosts = []session.Event{reply("info hosts", rank.Range(0, 1), `{"hosts":["n1.site"]}`), reply("info hosts", rank.Range(2, 3), `{"hosts":["n2"]}`)}
 	f.Versions = []hangfile.Version{{Of: "MPI", Text: "Open MPI 4.1.4"}}
-	var t hangfile.Tail
-	t.Add(output(protocol.KindStdout, rank.Range(0, 3), "step 1\n"))
-	t.Add(output(protocol.KindStderr, rank.Of(3), "bad \xff\n"))
-	f.Output = t.Output()
+	f.Output.Events = []session.Event{
+		output(protocol.KindStdout, rank.Range(0, 3), "step 1\n"),
+		output(protocol.KindStderr, rank.Of(3), "bad \xff\n"),
+	}
 	f.Output.DroppedStdout = 12
 	return f
 }
