@@ -21,6 +21,7 @@ import (
 	"sdm/master/frontend/console"
 	"sdm/master/frontend/console/command"
 	"sdm/master/frontend/sentinel"
+	"sdm/master/hangfile"
 	"sdm/master/progress"
 )
 
@@ -49,7 +50,7 @@ type watchOptions struct {
 	line     []string // of the starter
 }
 
-// flags returns the flags of sdm watch: its own, and those of sdm attach that are not about the console.
+// declareAll returns the flags of sdm watch: its own, and those of sdm attach that are not about the console.
 func (o *watchOptions) declareAll() *flagSet {
 	f := newFlags("watch", "execute", "eval", "batch", "stop-on-error", "echo", "fold", "no-rc", "rc", "reverse", "format", "whole-sets", "color", "timeout")
 	f.add("Watching", o.declareWatch)
@@ -260,7 +261,7 @@ func (w *watch) judge(ctx context.Context, found *sentinel.Result, e sentinel.En
 	}
 	if reason, ok := sentinel.CauseOf(found.Ends, found.States.All(), e); ok {
 		w.failed(ctx, found, reason)
-		if reason.Kind == "crash" || status == console.StatusGood {
+		if reason.Kind == hangfile.Crash || status == console.StatusGood {
 			return console.StatusRankFailed
 		}
 		return status

@@ -74,9 +74,7 @@ func (w *watch) failed(ctx context.Context, found *sentinel.Result, reason hangf
 		reason.Text += "; the stacks are those of " + time.Since(x.At).Round(time.Second/10).String() + " before"
 	}
 	f := w.fileOf(x, reason)
-	if !x.Ranks.IsEmpty() || !reason.Ranks.IsEmpty() {
-		f.Ranks = x.Ranks.Union(reason.Ranks)
-	}
+	f.Ranks = x.Ranks.Union(reason.Ranks)
 	w.write(ctx, f)
 }
 
@@ -148,11 +146,7 @@ func (w *watch) write(ctx context.Context, f *hangfile.File) {
 	}
 	said := fmt.Sprintf("watch: %s: %s", f.Reason.Kind, f.Reason.Text)
 	for _, x := range f.Verdict {
-		certain := "so far: "
-		if x.Certain {
-			certain = "certain: "
-		}
-		said += "\n" + certain + x.Text
+		said += "\n" + x.String()
 	}
 	for _, name := range []string{path, page} {
 		if name != "" {
@@ -190,11 +184,7 @@ func (w *watch) execute(ctx context.Context, f *hangfile.File, path, page string
 
 // showStacks writes the stacks to standard error.
 func (w *watch) showStacks(x *sentinel.Sight) {
-	groups := make([]protocol.Group, len(x.Stacks))
-	for i, e := range x.Stacks {
-		groups[i] = e.Group
-	}
-	out, _ := (&text.Writer{All: x.Ranks, Terminal: isTerminal(w.stderr)}).Answers(text.Asked{Command: "stacks", Ranks: x.Ranks}, groups)
+	out, _ := (&text.Writer{All: x.Ranks, Terminal: isTerminal(w.stderr)}).Answers(text.Asked{Command: "stacks", Ranks: x.Ranks}, hangfile.Groups(x.Stacks))
 	io.WriteString(w.stderr, out)
 }
 

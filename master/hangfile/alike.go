@@ -2,12 +2,23 @@
 
 package hangfile
 
-import "strings"
+import (
+	"fmt"
+	"strings"
+)
 
 // Rows is a row, or several similar ones.
 type Rows struct {
 	Row
 	Count int
+}
+
+// String returns the text, and how many rows it stands for if they are several.
+func (r Rows) String() string {
+	if r.Count == 1 {
+		return r.Text
+	}
+	return fmt.Sprintf("%s (%d rows, N differs)", r.Text, r.Count)
 }
 
 // Alike joins rows whose texts differ in numbers only, if there are more rows than some; a number that differs is "N". The

@@ -20,7 +20,7 @@ import (
 type File struct {
 	// Format is always "sdm hang file".
 	Format string `json:"format"`
-	// Version is that of the format, "1.0". A reader refuses a higher number before the point; a higher one behind it has
+	// Version is that of the format, "1.0". A reader refuses a higher number before the point; a higher one after it has
 	// fields that older readers ignore.
 	Version string `json:"version"`
 	// When is the time at which the stacks were taken.
@@ -58,6 +58,9 @@ const (
 	FormatVersion = "1.0"
 )
 
+// TimeFormat is how texts about a file tell its time.
+const TimeFormat = "2006-01-02 15:04:05 -0700"
+
 // Reason is why a file was written.
 type Reason struct {
 	// Kind is "stall", "crash", "abort" or "asked"; newer versions may have others.
@@ -66,6 +69,14 @@ type Reason struct {
 	Text string `json:"text,omitempty"`
 	// Ranks are those that crashed or aborted.
 	Ranks rank.Set `json:"ranks,omitzero"`
+}
+
+// String returns "stall, no progress for 2m0s".
+func (r Reason) String() string {
+	if r.Text == "" {
+		return string(r.Kind)
+	}
+	return string(r.Kind) + ", " + r.Text
 }
 
 // ReasonKind is the kind of a Reason.
@@ -116,6 +127,12 @@ type Finding struct {
 	// Text is the sentence, without a full stop.
 	Text string `json:"text"`
 }
+
+// Label returns how sure the finding is; see verdict.Label.
+func (f Finding) Label() string { return verdict.Label(f.Kind, f.Certain) }
+
+// String returns the sentence with its label: "certain: deadlock: 0 waits for 1".
+func (f Finding) String() string { return f.Label() + ": " + f.Text }
 
 // Row is something that several ranks do.
 type Row struct {
@@ -169,6 +186,17 @@ type Output struct {
 // TailBytes bounds what is kept of each stream.
 const TailBytes = 64 << 10
 
+// Dropped says how much of each stream is not kept: "99 bytes of standard error".
+func (o Output) Dropped() (texts []string) {
+	if o.DroppedStdout > 0 {
+		texts = append(texts, fmt.Sprintf("%d bytes of standard output", o.DroppedStdout))
+	}
+	if o.DroppedStderr > 0 {
+		texts = append(texts, fmt.Sprintf("%d bytes of standard error", o.DroppedStderr))
+	}
+	return texts
+}
+
 // New returns a file without answers, for ranks of a job at a time.
 func New(when time.Time, sdm string, reason Reason, job Job, ranks rank.Set) *File {
 	return &File{Format: FormatName, Version: FormatVersion, When: when, Sdm: sdm, Reason: reason, Job: job, Ranks: ranks}
@@ -197,6 +225,15 @@ func Answers(events []session.Event) (kept []session.Event) {
 	return kept
 }
 
+// Groups returns what events tell of the ranks.
+func Groups(events []session.Event) []protocol.Group {
+	groups := make([]protocol.Group, len(events))
+	for i, e := range events {
+		groups[i] = e.Group
+	}
+	return groups
+}
+
 // Ended returns the ranks that had ended, or were lost.
 func (f *File) Ended() (ended rank.Set) {
 	for _, s := range f.States {
@@ -209,11 +246,7 @@ func (f *File) Ended() (ended rank.Set) {
 
 // Graph returns what the ranks wait for, and how many samples were compared. It is nil if nothing is known.
 func (f *File) Graph() (g *wait.Graph, samples int) {
-	groups := make([]protocol.Group, len(f.Stacks))
-	for i, e := range f.Stacks {
-		groups[i] = e.Group
-	}
-	return verdict.GraphOf(groups, f.Ended())
+	return verdict.GraphOf(Groups(f.Stacks), f.Ended())
 }
 
 // mostSaid bounds Verdict and Calls. The graph has all of it.
@@ -230,11 +263,7 @@ func (f *File) Judge() {
 	for _, x := range found[:min(len(found), mostSaid)] {
 		f.Verdict = append(f.Verdict, Finding(x))
 	}
-	var rows []Row
-	for _, r := range verdict.Rows(g) {
-		rows = append(rows, Row(r))
-	}
-	f.Calls = fewRows(rows, mostSaid)
+	f.Calls = fewRows(RowsOf(g), mostSaid)
 	if more := len(found) - mostSaid; more > 0 {
 		rest := Finding{Kind: verdict.NoVerdict.String(), Text: fmt.Sprintf("and %d more", more)}
 		for _, x := range found[mostSaid:] {
@@ -244,13 +273,19 @@ func (f *File) Judge() {
 	}
 }
 
+// RowsOf returns what the ranks of a graph do and wait for.
+func RowsOf(g *wait.Graph) (rows []Row) {
+	for _, r := range verdict.Rows(g) {
+		rows = append(rows, Row(r))
+	}
+	return rows
+}
+
 // fewRows joins rows if they are more than some, and returns so many at most; one more tells which ranks the others are about.
 func fewRows(rows []Row, some int) (few []Row) {
 	alike := Alike(rows, some)
 	for _, r := range alike[:min(len(alike), some)] {
-		if r.Count > 1 {
-			r.Text += fmt.Sprintf(" (%d rows, N differs)", r.Count)
-		}
+		r.Text = r.String()
 		few = append(few, r.Row)
 	}
 	if more := len(alike) - some; more > 0 {

@@ -248,6 +248,24 @@ func TestFewRows(t *testing.T) {
 	}
 }
 
+// TestSentences: what all texts about a file say in the same words.
+func TestSentences(t *testing.T) {
+	for want, got := range map[string]string{
+		"stall, no progress for 2m0s": Reason{Kind: Stall, Text: "no progress for 2m0s"}.String(),
+		"asked":                       Reason{Kind: Asked}.String(),
+		"certain: deadlock: 0 waits":  Finding{Kind: "deadlock", Certain: true, Text: "deadlock: 0 waits"}.String(),
+		"so far: 0 waits":             Finding{Kind: "cause", Text: "0 waits"}.String(),
+		"no verdict: and 5 more":      Finding{Kind: "none", Text: "and 5 more"}.String(),
+		"from 1":                      Rows{Row{Text: "from 1"}, 1}.String(),
+		"from N (7 rows, N differs)":  Rows{Row{Text: "from N"}, 7}.String(),
+		"7 bytes of standard output, 99 bytes of standard error": strings.Join(Output{DroppedStdout: 7, DroppedStderr: 99}.Dropped(), ", "),
+	} {
+		if got != want {
+			t.Errorf("%q, want %q", got, want)
+		}
+	}
+}
+
 // TestNewer: fields and events that are not known are ignored.
 func TestNewer(t *testing.T) {
 	text := strings.Replace(string(written(t, sample())), `"1.0"`, `"1.7"`, 1)

@@ -9,7 +9,6 @@ import (
 
 	"sdm/master/frontend/console/text"
 	"sdm/master/hangfile"
-	"sdm/master/verdict"
 	"sdm/protocol"
 	"sdm/protocol/rank"
 	"sdm/protocol/stack"
@@ -58,7 +57,7 @@ const mostParts = 40
 // Of compares two files.
 func Of(then, now *hangfile.File) *Changes {
 	c := &Changes{Then: subjectOf(then), Now: subjectOf(now)}
-	c.lines("reason", []string{reasonOf(then)}, []string{reasonOf(now)})
+	c.lines("reason", []string{then.Reason.String()}, []string{now.Reason.String()})
 	if then.Reason.Kind != hangfile.Asked && now.Reason.Kind != hangfile.Asked { // else it is that of sdm
 		c.lines("command", []string{then.Job.Line()}, []string{now.Job.Line()})
 	}
@@ -81,23 +80,12 @@ func Of(then, now *hangfile.File) *Changes {
 }
 
 func subjectOf(f *hangfile.File) Subject {
-	return Subject{When: f.When, Reason: reasonOf(f), Job: f.Job.ID, Ranks: f.Ranks}
-}
-
-func reasonOf(f *hangfile.File) string {
-	if f.Reason.Text == "" {
-		return string(f.Reason.Kind)
-	}
-	return string(f.Reason.Kind) + ", " + f.Reason.Text
+	return Subject{When: f.When, Reason: f.Reason.String(), Job: f.Job.ID, Ranks: f.Ranks}
 }
 
 func verdictOf(f *hangfile.File) (lines []string) {
 	for _, x := range f.Verdict {
-		label := "so far: "
-		if x.Certain {
-			label = "certain: "
-		}
-		lines = append(lines, label+x.Text)
+		lines = append(lines, x.String())
 	}
 	return lines
 }
@@ -184,15 +172,8 @@ func (c *Changes) calls(then, now *hangfile.File) rank.Set {
 	}
 	changed := wait.Changed(a, b)
 	rows := func(g *wait.Graph) (parts []Part) {
-		var all []hangfile.Row
-		for _, r := range verdict.Rows(g.Only(changed)) {
-			all = append(all, hangfile.Row(r))
-		}
-		for _, r := range hangfile.Alike(all, mostParts/2) {
-			if r.Count > 1 {
-				r.Text += " (" + strconv.Itoa(r.Count) + " rows, N differs)"
-			}
-			parts = append(parts, Part{r.Ranks, r.Text})
+		for _, r := range hangfile.Alike(hangfile.RowsOf(g.Only(changed)), mostParts/2) {
+			parts = append(parts, Part{r.Ranks, r.String()})
 		}
 		return parts
 	}
@@ -224,7 +205,7 @@ func treeOf(f *hangfile.File) (tree *stack.Tree) {
 func absent(f *hangfile.File) (parts []Part) {
 	for _, e := range f.Stacks {
 		if k := e.Group.Kind; k == protocol.KindMissing || k == protocol.KindLost || k == protocol.KindFault {
-			parts = append(parts, Part{e.Group.Ranks, said("stacks", e.Group)})
+			parts = append(parts, Part{e.Group.Ranks, text.Said("stacks", e.Group)})
 		}
 	}
 	return parts

@@ -14,18 +14,11 @@ import (
 	"sdm/protocol/rank"
 )
 
-// said returns the text of an answer as the console writes it, without ranks.
-func said(command string, g protocol.Group) string {
-	g.Ranks = rank.Set{}
-	out, _ := (&text.Writer{}).Answers(text.Asked{Command: command, Full: true}, []protocol.Group{g})
-	return strings.TrimSpace(out)
-}
-
 // states returns the states of the ranks.
 func states(f *hangfile.File) (parts []Part) {
 	for _, s := range f.States {
 		g := protocol.Group{Kind: protocol.KindResult, Body: canonical.JSON(s.Status)}
-		parts = append(parts, Part{s.Ranks, said("ranks", g)})
+		parts = append(parts, Part{s.Ranks, text.Said("ranks", g)})
 	}
 	return parts
 }
@@ -69,7 +62,7 @@ func valueOf(v hangfile.Value) (parts []Part) {
 			rest = rank.Set{}
 		}
 		if !rest.IsEmpty() {
-			parts = append(parts, Part{rest, said(v.Command, g)})
+			parts = append(parts, Part{rest, text.Said(v.Command, g)})
 		}
 	}
 	return parts

@@ -9,6 +9,7 @@ import (
 	"strings"
 
 	"sdm/master/frontend/console/text"
+	"sdm/master/hangfile"
 	"sdm/protocol/canonical"
 	"sdm/protocol/rank"
 )
@@ -71,13 +72,9 @@ func head(s rank.Set) string {
 
 // String returns "2026-11-24 09:30:00 +0000, stall, no progress for 2m0s, job 77, 8 ranks".
 func (s Subject) String() string {
-	parts := []string{s.When.Format("2006-01-02 15:04:05 -0700"), text.Clean(s.Reason)}
+	parts := []string{s.When.Format(hangfile.TimeFormat), text.Clean(s.Reason)}
 	if s.Job != "" {
 		parts = append(parts, "job "+text.Clean(s.Job))
 	}
-	n := s.Ranks.Len()
-	if n == 1 {
-		return strings.Join(append(parts, "1 rank"), ", ")
-	}
-	return strings.Join(append(parts, strconv.Itoa(n)+" ranks"), ", ")
+	return strings.Join(append(parts, text.Plural(s.Ranks.Len(), "rank")), ", ")
 }

@@ -3,9 +3,10 @@
 package offline
 
 import (
-	"strconv"
 	"strings"
 
+	"sdm/master/frontend/console/text"
+	"sdm/master/hangfile"
 	"sdm/master/session"
 	"sdm/protocol/rank"
 )
@@ -16,12 +17,8 @@ func (s *Session) about() (all []session.Event) {
 	say := func(ranks rank.Set, text string) {
 		all = append(all, result(ranks, map[string]string{"text": text}))
 	}
-	why := "reason: " + string(f.Reason.Kind)
-	if f.Reason.Text != "" {
-		why += ", " + f.Reason.Text
-	}
-	say(rank.Set{}, "hang file of "+f.When.Format("2006-01-02 15:04:05 -0700")+", written by sdm "+f.Sdm)
-	say(f.Reason.Ranks, why)
+	say(rank.Set{}, "hang file of "+f.When.Format(hangfile.TimeFormat)+", written by sdm "+f.Sdm)
+	say(f.Reason.Ranks, "reason: "+f.Reason.String())
 	if len(f.Job.Command) > 0 {
 		say(rank.Set{}, "command: "+f.Job.Line())
 	}
@@ -31,23 +28,19 @@ func (s *Session) about() (all []session.Event) {
 			job = append(job, p[0]+p[1])
 		}
 	}
-	job = append(job, plural(f.Ranks.Len(), "rank"))
+	job = append(job, text.Plural(f.Ranks.Len(), "rank"))
 	say(rank.Set{}, strings.Join(job, ", "))
 	for _, v := range f.Versions {
 		say(v.Ranks, v.Of+": "+v.Text)
 	}
 	for _, v := range f.Verdict {
-		label := "so far: "
-		if v.Certain {
-			label = "certain: "
-		}
-		say(rank.Set{}, label+v.Text)
+		say(rank.Set{}, v.String())
 	}
 	for _, v := range f.Values {
 		say(rank.Set{}, "has the answers to: "+v.Line)
 	}
 	if n := len(f.Output.Events); n > 0 {
-		say(rank.Set{}, "has "+plural(n, "piece")+" of output (info output)")
+		say(rank.Set{}, "has "+text.Plural(n, "piece")+" of output (info output)")
 	}
 	return all
 }
@@ -55,13 +48,8 @@ func (s *Session) about() (all []session.Event) {
 // output answers info output: the pieces in their order.
 func (s *Session) output(ranks rank.Set) (all []session.Event) {
 	o := s.file.Output
-	for _, d := range []struct {
-		n    int64
-		name string
-	}{{o.DroppedStdout, "standard output"}, {o.DroppedStderr, "standard error"}} {
-		if d.n > 0 {
-			all = append(all, result(rank.Set{}, map[string]string{"text": strconv.FormatInt(d.n, 10) + " bytes of " + d.name + " before this are not in the file"}))
-		}
+	for _, dropped := range o.Dropped() {
+		all = append(all, result(rank.Set{}, map[string]string{"text": dropped + " before this are not in the file"}))
 	}
 	for _, e := range o.Events {
 		on := e.Group.Ranks.Intersect(ranks)

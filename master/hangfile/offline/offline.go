@@ -206,7 +206,7 @@ func (s *Session) value(c session.Call, ranks rank.Set) ([]session.Event, *proto
 			return narrowed(v.Answers, ranks), nil
 		}
 	}
-	when := s.file.When.Format("2006-01-02 15:04:05 -0700")
+	when := s.file.When.Format(hangfile.TimeFormat)
 	return nil, usage(c.Command, "info file tells what is in it", "the job is not here: this is a file of %s", when)
 }
 

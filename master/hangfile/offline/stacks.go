@@ -48,13 +48,6 @@ func (s *Session) stacks(a protocol.Args, ranks rank.Set) ([]session.Event, *pro
 	return events, nil
 }
 
-func plural(n int, word string) string {
-	if n == 1 {
-		return "1 " + word
-	}
-	return strconv.Itoa(n) + " " + word + "s"
-}
-
 // having returns the ranks with a wanted frame.
 func (s *Session) having(wanted func(stack.Frame) bool) (in rank.Set) {
 	for _, e := range s.file.Stacks {

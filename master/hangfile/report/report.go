@@ -6,12 +6,12 @@ import (
 	_ "embed"
 	"html/template"
 	"io"
-	"strconv"
 	"strings"
 
 	"sdm/master/frontend/console/text"
 	"sdm/master/hangfile"
 	"sdm/protocol"
+	"sdm/protocol/canonical"
 	"sdm/protocol/rank"
 )
 
@@ -106,7 +106,7 @@ func clean(s string) string {
 // contentOf prepares the content of a page.
 func contentOf(f *hangfile.File) *content {
 	c := &content{
-		When: f.When.Format("2006-01-02 15:04:05 -0700"), Sdm: clean(f.Sdm), Format: f.Version,
+		When: f.When.Format(hangfile.TimeFormat), Sdm: clean(f.Sdm), Format: f.Version,
 		Command: clean(f.Job.Line()), Job: jobText(f),
 	}
 	c.Reason = clean(string(f.Reason.Kind))
@@ -118,14 +118,7 @@ func contentOf(f *hangfile.File) *content {
 	}
 	c.Title = titleOf(f)
 	for _, x := range f.Verdict {
-		label := "so far"
-		switch {
-		case x.Kind == "none":
-			label = "no verdict"
-		case x.Certain:
-			label = "certain"
-		}
-		c.Verdict = append(c.Verdict, finding{clean(x.Kind), label, clean(x.Text)})
+		c.Verdict = append(c.Verdict, finding{clean(x.Kind), x.Label(), clean(x.Text)})
 	}
 	c.Graph = draw(f)
 	rows := hangfile.Alike(f.Calls, mostAlike)
@@ -155,11 +148,7 @@ func titleOf(f *hangfile.File) string {
 
 // jobText describes the job in a line.
 func jobText(f *hangfile.File) string {
-	n := strconv.Itoa(f.Ranks.Len())
-	parts := []string{n + " ranks"}
-	if n == "1" {
-		parts[0] = "1 rank"
-	}
+	parts := []string{text.Plural(f.Ranks.Len(), "rank")}
 	for _, p := range [][2]string{{"launcher ", f.Job.Launcher}, {"started on ", f.Job.Host}, {"in ", f.Job.Cwd}} {
 		if p[1] != "" {
 			parts = append(parts, p[0]+clean(p[1]))
@@ -172,14 +161,10 @@ func jobText(f *hangfile.File) string {
 func (c *content) tables(f *hangfile.File) {
 	w := &text.Writer{All: f.Ranks}
 	for _, s := range f.States[:min(len(f.States), mostRows)] {
-		c.States = append(c.States, row{Ranks: ranksOf(s.Ranks), Text: clean(statusText(s))})
+		c.States = append(c.States, row{Ranks: ranksOf(s.Ranks), Text: clean(text.Said("ranks", protocol.Group{Kind: protocol.KindResult, Body: canonical.JSON(s.Status)}))})
 	}
 	for _, v := range f.Values {
-		groups := make([]protocol.Group, len(v.Answers))
-		for i, e := range v.Answers {
-			groups[i] = e.Group
-		}
-		out, _ := w.Answers(text.Asked{Command: v.Command, Ranks: f.Ranks, Full: true}, groups)
+		out, _ := w.Answers(text.Asked{Command: v.Command, Ranks: f.Ranks, Full: true}, hangfile.Groups(v.Answers))
 		c.Values = append(c.Values, value{clean(v.Line), clean(strings.TrimSuffix(out, "\n"))})
 	}
 	for _, e := range f.Output.Events {
@@ -189,46 +174,12 @@ func (c *content) tables(f *hangfile.File) {
 		}
 		c.Output = append(c.Output, piece{ranksOf(e.Group.Ranks), stream, clean(e.From), clean(strings.TrimSuffix(string(e.Group.Body), "\n"))})
 	}
-	for name, n := range map[string]int64{"standard output": f.Output.DroppedStdout, "standard error": f.Output.DroppedStderr} {
-		if n > 0 {
-			c.Dropped = append(c.Dropped, strconv.FormatInt(n, 10)+" bytes of "+name)
-		}
-	}
+	c.Dropped = f.Output.Dropped()
 	for _, e := range f.Hosts[:min(len(f.Hosts), mostRows)] {
-		out, _ := w.Answers(text.Asked{Command: "info hosts"}, []protocol.Group{e.Group})
-		_, said, _ := strings.Cut(strings.TrimSuffix(out, "\n"), "] ")
-		c.Hosts = append(c.Hosts, row{Ranks: ranksOf(e.Group.Ranks), Text: clean(withoutCount(said))})
+		c.Hosts = append(c.Hosts, row{Ranks: ranksOf(e.Group.Ranks), Text: clean(text.Said("info hosts", e.Group))})
 	}
 	for _, v := range f.Versions {
 		r := ranksOf(v.Ranks)
 		c.Versions = append(c.Versions, row{Ranks: r, Text: clean(v.Of + ": " + v.Text)})
 	}
-}
-
-// withoutCount removes "(7) ", which follows a rank set.
-func withoutCount(s string) string {
-	if count, rest, ok := strings.Cut(s, ") "); ok && strings.HasPrefix(count, "(") && !strings.ContainsAny(count[1:], " (") {
-		return rest
-	}
-	return s
-}
-
-// statusText describes a state: "ended by SIGSEGV", "exited with 3".
-func statusText(s hangfile.State) string {
-	parts := []string{string(s.State)}
-	if s.Code != nil {
-		parts = append(parts, "with "+strconv.Itoa(*s.Code))
-	}
-	if s.Func != "" {
-		parts = append(parts, "in "+s.Func)
-	}
-	if s.Where != "" {
-		parts = append(parts, "at "+s.Where)
-	}
-	for _, x := range []string{s.Reason, s.Signal, s.Cause, s.Host} {
-		if x != "" {
-			parts = append(parts, x)
-		}
-	}
-	return strings.Join(parts, " ")
 }

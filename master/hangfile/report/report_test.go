@@ -75,7 +75,7 @@ func TestEscaped(t *testing.T) {
 		"&lt;script&gt;alert(1)&lt;/script&gt;&lt;img src=x onerror=alert(2)&gt;&#34;&#39;`${1}^[[31m",
 		`<span class="func">main</span> <span class="place">w.c:20</span>`,
 		"never moved in 4 samples, 150ms apart", "&lt;script&gt;no answer in 10s", "99 bytes of standard error", "n&lt;1&gt;: server 1, gdb 13", "Content-Security-Policy",
-		"prefers-color-scheme: dark", "@media print",
+		"prefers-color-scheme: dark", "@media print", "stopped in ", ", SIGSEGV</td>",
 	} {
 		if !strings.Contains(got, want) {
 			t.Errorf("the page does not contain %q", want)
@@ -153,7 +153,7 @@ func FuzzUses(f *testing.F) {
 		}
 		s := offline.New(x)
 		ctx, cancel := context.WithCancel(t.Context())
-		cancel() // nobody reads the events
+		cancel() // the events are not read
 		defer s.Close(ctx)
 		for _, c := range []string{"stacks", "ranks", "info file", "info output", "info hosts", "print"} {
 			s.Do(ctx, session.Call{Command: c, Args: protocol.Args{By: map[string]string{"stacks": "function"}[c]}})

@@ -3,9 +3,7 @@
 package report
 
 import (
-	"encoding/json"
 	"path"
-	"slices"
 	"strconv"
 	"strings"
 
@@ -46,14 +44,15 @@ func (c *content) stacks(f *hangfile.File) {
 		g := e.Group
 		switch {
 		case g.Stack != nil:
-			b := treeBuilder{sampled: samplesOf(g), room: mostFrames - total}
-			t := tree{Ranks: ranksOf(g.Ranks), Text: b.sampled.text(), Notes: w.Notes(g)}
+			b := treeBuilder{sampled: text.SamplesOf(g), room: mostFrames - total}
+			t := tree{Ranks: ranksOf(g.Ranks), Notes: w.Notes(g)}
+			if b.sampled.Samples > 1 {
+				t.Text = clean(b.sampled.String())
+			}
 			for i := range t.Notes {
 				t.Notes[i] = clean(t.Notes[i])
 			}
-			roots := g.Stack.Roots()
-			slices.SortStableFunc(roots, func(a, b *stack.Node) int { return rootOrder(a) - rootOrder(b) })
-			for _, root := range roots {
+			for _, root := range text.Roots(g.Stack) {
 				b.root = root
 				t.Nodes = append(t.Nodes, b.node(root))
 			}
@@ -62,51 +61,14 @@ func (c *content) stacks(f *hangfile.File) {
 			unfold(t.Nodes, b.frames <= openFrames, 0)
 			c.Trees = append(c.Trees, t)
 		case g.Kind != protocol.KindResult:
-			out, _ := w.Answers(text.Asked{Command: "stacks"}, []protocol.Group{g})
-			_, said, _ := strings.Cut(strings.TrimSuffix(out, "\n"), "] ")
-			c.Absent = append(c.Absent, row{Ranks: ranksOf(g.Ranks), Text: clean(withoutCount(said))})
+			c.Absent = append(c.Absent, row{Ranks: ranksOf(g.Ranks), Text: clean(text.Said("stacks", g))})
 		}
 	}
 }
 
-// rootOrder puts main first and helper threads last.
-func rootOrder(n *stack.Node) int {
-	switch n.Frame.Func {
-	case "main", "MAIN__", "_start":
-		return 0
-	case stack.Helpers:
-		return 2
-	}
-	return 1
-}
-
-// samples is what an answer tells of its samples.
-type samples struct {
-	Samples int    `json:"samples"`
-	Every   string `json:"every"`
-	Moved   bool   `json:"moved"`
-}
-
-func samplesOf(g protocol.Group) (s samples) {
-	if json.Unmarshal(g.Body, &s) != nil {
-		return samples{}
-	}
-	return s
-}
-
-func (s samples) text() string {
-	switch {
-	case s.Samples <= 1:
-		return ""
-	case s.Moved:
-		return "moved in " + strconv.Itoa(s.Samples) + " samples, " + clean(s.Every) + " apart"
-	}
-	return "never moved in " + strconv.Itoa(s.Samples) + " samples, " + clean(s.Every) + " apart"
-}
-
 // treeBuilder converts trees.
 type treeBuilder struct {
-	sampled samples
+	sampled text.Samples
 	root    *stack.Node
 	room    int // frames that may still be added
 	frames  int // added
