@@ -30,12 +30,9 @@ var crashes = map[string]syscall.Signal{
 	"SIGTRAP": syscall.SIGTRAP, "SIGSYS": syscall.SIGSYS, "SIGXCPU": syscall.SIGXCPU, "SIGXFSZ": syscall.SIGXFSZ,
 }
 
-// Messages of Open MPI (ompi/errhandler, help-mpi-api.txt: mpi-abort) and MPICH (src/mpi/init, MPI_Abort) by a rank
-// that calls MPI_Abort.
-var (
-	abortOpenMPI = regexp.MustCompile(`MPI_ABORT was invoked on rank (\d+)`)
-	abortMPICH   = regexp.MustCompile(`application called MPI_Abort\([^)\n]*\) - process (\d+)`)
-)
+// abortMessage matches what Open MPI (ompi/errhandler, help-mpi-api.txt: mpi-abort) and MPICH (src/mpi/init, MPI_Abort) say
+// of a rank that calls MPI_Abort.
+const abortMessage = `(?:MPI_ABORT was invoked on rank |application called MPI_Abort\([^)\n]*\) - process )(\d+)`
 
 // CauseOf returns why a job has ended before its time. ok is false if it has ended by itself, whatever its exit status is,
 // or because it was told to.
@@ -79,11 +76,9 @@ func signalText(x *protocol.Exit) string {
 // aborted looks for the message of MPI_Abort.
 func aborted(ends []Ending, all rank.Set, e End) (hangfile.Reason, bool) {
 	var ranks rank.Set
-	for _, message := range []*regexp.Regexp{abortOpenMPI, abortMPICH} {
-		for _, m := range message.FindAllStringSubmatch(e.Tail, -1) {
-			if r, err := strconv.Atoi(m[1]); err == nil && r <= int(rank.MaxID) {
-				ranks = ranks.Union(rank.Range(rank.ID(r), rank.ID(r)))
-			}
+	for _, m := range regexp.MustCompile(abortMessage).FindAllStringSubmatch(e.Tail, -1) {
+		if r, err := strconv.Atoi(m[1]); err == nil && r <= int(rank.MaxID) {
+			ranks = ranks.Union(rank.Of(rank.ID(r)))
 		}
 	}
 	if !all.IsEmpty() { // else no rank was watched
@@ -132,7 +127,7 @@ func failed(ends []Ending, _ rank.Set, _ End) (hangfile.Reason, bool) {
 	return hangfile.Reason{Kind: hangfile.Abort, Ranks: ranks, Text: text}, true
 }
 
-// byStatus looks at the status of the starter if nobody knows how the ranks have ended.
+// byStatus looks at the status of the starter if it is not known how the ranks have ended.
 func byStatus(ends []Ending, all rank.Set, e End) (hangfile.Reason, bool) {
 	signal := ""
 	for name, number := range crashes {

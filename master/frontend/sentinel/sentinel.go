@@ -87,7 +87,7 @@ type sentinel struct {
 	judge  *progress.Judge
 	states *session.States
 	result Result
-	hosts  []session.Event
+	hosts  []session.Event // answers to info hosts
 	output int64
 	ended  []progress.Change // since the last sample
 	over   bool              // the session has ended, or what is watched is not the job
@@ -153,12 +153,11 @@ func (s *sentinel) begin(ctx context.Context) error {
 	if s.cfg.Started != nil {
 		s.cfg.Started()
 	}
-	var err error
-	s.hosts, err = s.ask(ctx, session.Call{Command: "info hosts", Wait: s.cfg.Wait})
-	for i := range s.hosts {
-		g := &s.hosts[i].Group
-		if s.cfg.Ranks.Len() > mostPids {
-			g.Columns = nil
+	answers, err := s.ask(ctx, session.Call{Command: "info hosts", Wait: s.cfg.Wait})
+	s.hosts = hangfile.Answers(answers)
+	if s.cfg.Ranks.Len() > mostPids {
+		for i := range s.hosts {
+			s.hosts[i].Group.Columns = nil
 		}
 	}
 	return err
@@ -221,6 +220,16 @@ func (s *sentinel) ask(ctx context.Context, c session.Call) (answers []session.E
 	}
 }
 
+// stacks asks some ranks for their stacks; "" are all. A refused call has no answers.
+func (s *sentinel) stacks(ctx context.Context, ranks string, args protocol.Args) ([]session.Event, error) {
+	answers, err := s.ask(ctx, session.Call{Command: "stacks", Ranks: ranks, Wait: s.cfg.Wait, Args: args})
+	var refused *protocol.Fault
+	if errors.As(err, &refused) {
+		return nil, nil
+	}
+	return answers, err
+}
+
 // event handles an event that answers no call of this front end.
 func (s *sentinel) event(e session.Event, more bool) {
 	if !more {
@@ -257,9 +266,8 @@ func (s *sentinel) text(ranks rank.Set) string {
 func (s *sentinel) sample(ctx context.Context) error {
 	began := s.now()
 	args := protocol.Args{Progress: true, Expr: s.cfg.Variable, Limit: sampleLimit}
-	answers, err := s.ask(ctx, session.Call{Command: "stacks", Ranks: s.text(s.alive()), Wait: s.cfg.Wait, Args: args})
-	var refused *protocol.Fault
-	if err != nil && !errors.As(err, &refused) {
+	answers, err := s.stacks(ctx, s.text(s.alive()), args)
+	if err != nil {
 		return err
 	}
 	before, ends := s.judge.State(), len(s.ended)
@@ -324,7 +332,7 @@ func (s *sentinel) tellVariable() {
 func (s *sentinel) sight(answers []session.Event) *Sight {
 	since, last := s.judge.Since()
 	return &Sight{
-		At: time.Now(), Stacks: hangfile.Answers(answers), Hosts: hangfile.Answers(s.hosts), States: hangfile.StatesOf(s.states),
+		At: time.Now(), Stacks: hangfile.Answers(answers), Hosts: s.hosts, States: hangfile.StatesOf(s.states),
 		Ranks: s.cfg.Ranks, Without: s.now() - since, Last: last,
 	}
 }
@@ -336,9 +344,8 @@ func (s *sentinel) stalled(ctx context.Context) error {
 		return nil
 	}
 	args := protocol.Args{Samples: evidence, Every: evidenceEvery.String()}
-	answers, err := s.ask(ctx, session.Call{Command: "stacks", Wait: s.cfg.Wait, Args: args})
-	var refused *protocol.Fault
-	if err != nil && !errors.As(err, &refused) {
+	answers, err := s.stacks(ctx, "", args)
+	if err != nil {
 		return err
 	}
 	if len(answers) > 0 {
