@@ -41,7 +41,8 @@ const (
 
 // child is a starter.
 //
-// Goroutines: one waits for its end, and one passes signals on; both end when it has ended.
+// Goroutines: one waits for its end, and one passes signals on; both end when it has ended. until starts one for each
+// context, which ends with it.
 type child struct {
 	cmd    *exec.Cmd
 	done   chan struct{} // closed when it has ended
@@ -139,6 +140,26 @@ func (c *child) sleep(d time.Duration) {
 	}
 }
 
+// until returns a context that ends a time after the starter, or when it is cancelled.
+func (c *child) until(after time.Duration) (context.Context, context.CancelFunc) {
+	ctx, cancel := context.WithCancel(context.Background())
+	go func() { // ends with ctx
+		select {
+		case <-c.done:
+		case <-ctx.Done():
+			return
+		}
+		t := time.NewTimer(after)
+		defer t.Stop()
+		select {
+		case <-t.C:
+			cancel()
+		case <-ctx.Done():
+		}
+	}()
+	return ctx, cancel
+}
+
 // end ends the job: the starter gets SIGTERM, and if that does not help, it and the ranks on this host are killed.
 func (c *child) end() {
 	c.asked.Store(true)
@@ -169,9 +190,7 @@ func (w *watch) starter() console.Status {
 	}
 	found := w.follow(c)
 	<-c.done
-	ctx, cancel := context.WithCancel(context.Background())
-	defer cancel()
-	return w.judge(ctx, found, sentinel.End{Status: c.status, Asked: c.asked.Load(), Tail: w.out.tail()})
+	return w.judge(context.Background(), found, sentinel.End{Status: c.status, Asked: c.asked.Load(), Tail: w.out.tail()})
 }
 
 // follow looks for the ranks of a starter and watches them, until the starter has ended. It returns what was seen last.
@@ -212,15 +231,8 @@ func (w *watch) tellUnknown(trouble error) {
 // once watches the ranks of a target until they have ended, or the starter. The result is nil if they could not be
 // watched. current reports whether the processes are those of the ranks still.
 func (w *watch) once(c *child, target string, pids []int, current func() bool) (*sentinel.Result, error) {
-	ctx, cancel := context.WithCancel(context.Background())
+	ctx, cancel := c.until(0)
 	defer cancel()
-	go func() { // ends with the starter or this function
-		select {
-		case <-c.done:
-			cancel()
-		case <-ctx.Done():
-		}
-	}()
 	w.plan.clock = servers.NewClock(w.o.job.Servers.ConnectWait)
 	j, err := job.Attach(ctx, w.o.spec(), w.io(), target)
 	if err != nil {
@@ -232,21 +244,8 @@ func (w *watch) once(c *child, target string, pids []int, current func() bool) (
 			c.ranks = append(c.ranks, p)
 		}
 	}
-	late, stop := context.WithCancel(context.Background())
+	late, stop := c.until(lastEvents)
 	defer stop()
-	go func() { // ends with the starter and the time after it, or this function
-		select {
-		case <-c.done:
-			t := time.NewTimer(lastEvents)
-			defer t.Stop()
-			select {
-			case <-t.C:
-				stop()
-			case <-late.Done():
-			}
-		case <-late.Done():
-		}
-	}()
 	w.target = target
 	cfg := w.config(j)
 	cfg.Current = current
