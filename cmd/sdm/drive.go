@@ -178,7 +178,7 @@ func (a *app) consoleConfig(l *lifetime, p *plan, s session.Session, all rank.Se
 	}
 }
 
-// breakPipes ends a console without a prompt when nobody reads its answers any more.
+// breakPipes ends a console without a prompt when its answers are not read any more.
 func (a *app) breakPipes(l *lifetime, t *terminal) {
 	if t.interactive {
 		return

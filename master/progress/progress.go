@@ -46,7 +46,7 @@ func (c *Config) interval() time.Duration {
 
 // Change is something that has changed in some ranks since the sample before, or in the job.
 type Change struct {
-	Kind  string   // a word of the column protocol.Progress, Output or End
+	Kind  string   // words of the column protocol.Progress with commas between them, Output or End
 	Ranks rank.Set // empty: it is not known of which ranks
 }
 
@@ -165,7 +165,7 @@ func (j *Judge) counts(s Sample) (Change, bool) {
 			switch word {
 			case protocol.ProgressNone, protocol.ProgressNoValue, protocol.ProgressFirst, "":
 				continue
-			case End: // ranks of a job that has stalled are ended by somebody
+			case End: // a user or the batch system ends the ranks of a job that has stalled
 				if j.state == Stalled {
 					continue
 				}
