@@ -23,7 +23,6 @@ type call struct {
 	undecided bool
 	// refusals of a quiet call are written.
 	refusals bool
-	sampling bool             // it takes samples
 	starts   bool             // the launch or attach that the session begins with
 	ranks    rank.Set         // the ranks that it addresses, as far as known here
 	then     func(call *call) // called at its end, before anything is awaited; may be nil
@@ -148,7 +147,7 @@ func (c *console) begin(x *call, s session.Call) error {
 		return err
 	}
 	x.id, x.asked.Command = id, asDone(x.asked.Command, s.Command)
-	x.ranks, x.sampling = c.ranksOf(s.Ranks), s.Args.Samples > 0
+	x.ranks = c.ranksOf(s.Ranks)
 	c.calls[id] = x
 	c.progress.resume()
 	return nil

@@ -160,9 +160,6 @@ func (c *console) ask(cmd command.Command, from source) error {
 	if cmd.File != "" {
 		x.quiet, x.then = c.cfg.Format == Text, c.export
 	}
-	if cmd.Name == command.Save {
-		x.then = c.save
-	}
 	if cmd.Do == "break" && pending == command.PendingAuto {
 		x.undecided, x.then = true, func(x *call) { c.makePending(x, s) }
 	}

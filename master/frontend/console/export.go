@@ -4,6 +4,7 @@ package console
 
 import (
 	"encoding/json"
+	"errors"
 	"os"
 	"slices"
 	"strings"
@@ -17,15 +18,15 @@ import (
 )
 
 // writeNotes writes what an exported tree does not contain.
-func (c *console) writeNotes(x *call) {
+func (s *screen) writeNotes(x *call) {
 	for _, g := range x.groups {
 		var note protocol.Note
-		if isNote(x, g) && json.Unmarshal(g.Body, &note) == nil && c.cfg.Format == Text {
-			c.complain(note.Text)
+		if isNote(x, g) && json.Unmarshal(g.Body, &note) == nil && s.cfg.Format == Text {
+			s.complain(note.Text)
 		}
-		if x.cmd.Export != "" && !strings.HasPrefix(x.cmd.Export, command.Waits) && g.Kind == protocol.KindResult && c.cfg.Format == Text {
-			for _, line := range c.cfg.ErrWriter.Notes(g) {
-				c.complain(line)
+		if x.cmd.Export != "" && !strings.HasPrefix(x.cmd.Export, command.Waits) && g.Kind == protocol.KindResult && s.cfg.Format == Text {
+			for _, line := range s.cfg.ErrWriter.Notes(g) {
+				s.complain(line)
 			}
 		}
 	}
@@ -55,13 +56,39 @@ func oneTree(x *call) (groups []protocol.Group) {
 	return groups
 }
 
-// export writes the stacks of a call to a file, and other answers as usual.
+// export ends a call whose results go to a file: it writes that, and other answers as usual.
 func (c *console) export(x *call) {
 	c.writeNotes(x)
-	if strings.HasSuffix(x.cmd.Export, command.HangFile) {
-		c.saveHang(x)
-		return
+	var e exported
+	switch {
+	case x.cmd.Name == command.Save:
+		e = exportBreakpoints(x)
+	case strings.HasSuffix(x.cmd.Export, command.HangFile):
+		e = exportHang(x, c.states, c.cfg.HangFile)
+	default:
+		e = exportStacks(x)
 	}
+	x.groups = e.shown
+	c.answers(x)
+	said, err := e.write(atHome(x.cmd.File))
+	switch {
+	case err != nil:
+		c.complain(x.cmd.Name + ": " + err.Error())
+		c.fail(x.from.at(errFailed))
+	case said != "":
+		c.say(said)
+	}
+}
+
+// exported is what becomes of the answers to a call whose results go to a file.
+type exported struct {
+	shown []protocol.Group // the answers that are written as usual
+	// write writes the file and returns a message for the user; "" if there is nothing to tell.
+	write func(path string) (said string, err error)
+}
+
+// exportStacks exports stacks, or what ranks wait for, in a format for other programs.
+func exportStacks(x *call) exported {
 	var tree *stack.Tree
 	sampled := false
 	for _, g := range x.groups {
@@ -69,64 +96,54 @@ func (c *console) export(x *call) {
 			tree, sampled = tree.Merge(g.Stack), sampled || text.Sampled(g)
 		}
 	}
-	ranks := x.results
-	out := text.ExportWaits(x.asked, x.groups)
-	x.groups = slices.DeleteFunc(x.groups, func(g protocol.Group) bool { return g.Kind == protocol.KindResult || isNote(x, g) })
-	c.answers(x)
-	if tree == nil {
-		return
+	groups := x.groups
+	write := func(path string) (string, error) {
+		if tree == nil {
+			return "", nil
+		}
+		out := text.ExportWaits(x.asked, groups)
+		if out == "" {
+			out = text.Export(tree, x.cmd.Export, sampled)
+		}
+		return "[" + text.Ranks(x.results) + "] " + x.cmd.Name + ": " + text.Plural(strings.Count(out, "\n"), "line") + " written to " + x.cmd.File, writeFile(path, out)
 	}
-	if out == "" {
-		out = text.Export(tree, x.cmd.Export, sampled)
-	}
-	if c.written(x, out) {
-		c.say("[" + text.Ranks(ranks) + "] " + x.cmd.Name + ": " + text.Plural(strings.Count(out, "\n"), "line") + " written to " + x.cmd.File)
-	}
+	return exported{withoutResults(x), write}
 }
 
-// saveHang writes the answers to stacks to a new hang file.
-func (c *console) saveHang(x *call) {
-	if c.cfg.HangFile == nil {
-		c.complain(x.cmd.Name + ": a hang file cannot be written here")
-		c.fail(x.from.at(errFailed))
-		return
-	}
-	f := c.cfg.HangFile()
-	for _, g := range x.groups {
-		e := session.NewEvent(g)
-		e.Command = x.asked.Command
-		f.Stacks = append(f.Stacks, e)
-	}
-	f.States = hangfile.StatesOf(c.states)
-	f.Judge()
-	path, err := hangfile.Save(atHome(x.cmd.File), f.Write)
-	if err != nil {
-		c.complain(x.cmd.Name + ": " + err.Error())
-		c.fail(x.from.at(errFailed))
-		return
-	}
-	c.say("[" + text.Ranks(x.results) + "] " + x.cmd.Name + ": written to " + path + " (sdm open " + path + ")")
+// exportHang exports the answers to stacks as a new hang file. newFile is Config.HangFile.
+func exportHang(x *call, states *session.States, newFile func() *hangfile.File) exported {
+	groups := x.groups
+	return exported{write: func(path string) (string, error) {
+		if newFile == nil {
+			return "", errors.New("a hang file cannot be written here")
+		}
+		f := newFile()
+		for _, g := range groups {
+			e := session.NewEvent(g)
+			e.Command = x.asked.Command
+			f.Stacks = append(f.Stacks, e)
+		}
+		f.States = hangfile.StatesOf(states)
+		f.Judge()
+		name, err := hangfile.Save(path, f.Write)
+		return "[" + text.Ranks(x.results) + "] " + x.cmd.Name + ": written to " + name + " (sdm open " + name + ")", err
+	}}
 }
 
-// save writes the breakpoints of ranks to a file, as GDB commands, and other answers as usual.
-func (c *console) save(x *call) {
-	told := x.groups
-	x.groups = slices.DeleteFunc(slices.Clone(told), func(g protocol.Group) bool { return g.Kind == protocol.KindResult })
-	c.answers(x)
-	switch out := text.Saved(told); {
-	case out == "":
-		c.say("Nothing to save.")
-	case c.written(x, out):
-		c.say("Saved to file '" + x.cmd.File + "'.")
-	}
+// exportBreakpoints exports the breakpoints of ranks as GDB commands.
+func exportBreakpoints(x *call) exported {
+	out := text.Saved(x.groups)
+	return exported{withoutResults(x), func(path string) (string, error) {
+		if out == "" {
+			return "Nothing to save.", nil
+		}
+		return "Saved to file '" + x.cmd.File + "'.", writeFile(path, out)
+	}}
 }
 
-// written writes a text to the file of a command; false if that fails, after reporting the error.
-func (c *console) written(x *call, out string) bool {
-	err := os.WriteFile(atHome(x.cmd.File), []byte(out), 0o666)
-	if err != nil {
-		c.complain(x.cmd.Name + ": " + err.Error())
-		c.fail(x.from.at(errFailed))
-	}
-	return err == nil
+// withoutResults returns the answers to a call that are neither results nor notes beside them.
+func withoutResults(x *call) []protocol.Group {
+	return slices.DeleteFunc(slices.Clone(x.groups), func(g protocol.Group) bool { return g.Kind == protocol.KindResult || isNote(x, g) })
 }
+
+func writeFile(path, text string) error { return os.WriteFile(path, []byte(text), 0o666) }

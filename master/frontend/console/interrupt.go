@@ -51,7 +51,7 @@ func (c *console) interrupt(now time.Time) {
 // ends. It returns false if none are being taken, if they have been ended before, or if ranks would remain stopped.
 func (c *console) endSamples() bool {
 	x := c.await.call
-	if x == nil || x.done || !x.sampling || c.cut || !c.cfg.AnswersOnly {
+	if x == nil || x.done || x.cmd.Args.Samples == 0 || c.cut || !c.cfg.AnswersOnly {
 		return false
 	}
 	c.cut = true
