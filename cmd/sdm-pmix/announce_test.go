@@ -18,18 +18,7 @@ import (
 func listener(t *testing.T, dir string, server pmix.Found) func() string {
 	t.Helper()
 	cmd := exec.Command(filepath.Join(dir, "listener"), server.URI.Reveal())
-	in, err := cmd.StdinPipe()
-	if err != nil {
-		t.Fatal(err)
-	}
-	out, err := cmd.StdoutPipe()
-	if err != nil {
-		t.Fatal(err)
-	}
-	cmd.Stderr = os.Stderr
-	if err := cmd.Start(); err != nil {
-		t.Fatal(err)
-	}
+	in, out := startPiped(t, cmd)
 	t.Cleanup(func() {
 		in.Close()
 		if err := cmd.Wait(); err != nil {

@@ -21,18 +21,7 @@ func oddServer(t *testing.T, dir, moment string) (pmix.Found, func() string) {
 	t.Helper()
 	place := t.TempDir()
 	cmd := exec.Command(filepath.Join(dir, "odd-server"), place, moment)
-	in, err := cmd.StdinPipe()
-	if err != nil {
-		t.Fatal(err)
-	}
-	out, err := cmd.StdoutPipe()
-	if err != nil {
-		t.Fatal(err)
-	}
-	cmd.Stderr = os.Stderr
-	if err := cmd.Start(); err != nil {
-		t.Fatal(err)
-	}
+	in, out := startPiped(t, cmd)
 	lines := bufio.NewReader(out)
 	said := func() string {
 		line, err := lines.ReadString('\n')
@@ -54,6 +43,23 @@ func oddServer(t *testing.T, dir, moment string) (pmix.Found, func() string) {
 		t.Fatal(err)
 	}
 	return found, said
+}
+
+// startPiped starts a program whose standard input and output are pipes.
+func startPiped(t *testing.T, cmd *exec.Cmd) (in io.Closer, out io.Reader) {
+	t.Helper()
+	in, err := cmd.StdinPipe()
+	if err != nil {
+		t.Fatal(err)
+	}
+	if out, err = cmd.StdoutPipe(); err != nil {
+		t.Fatal(err)
+	}
+	cmd.Stderr = os.Stderr
+	if err := cmd.Start(); err != nil {
+		t.Fatal(err)
+	}
+	return in, out
 }
 
 // tool starts sdm-pmix. Its events go to a channel.
