@@ -110,8 +110,13 @@ func oneByOne(command string, pids []int) []string {
 	return []string{"sh", "-c", "for p in " + strings.ReplaceAll(strings.TrimPrefix(listed(pids), "pids:"), ",", " ") + "; do " + command + "; done"}
 }
 
-// command makes a way of a command. What it writes must have a stack.
+// command measures a whole command, which must show a stack.
 func (b *bench) command(line ...string) way {
+	return b.saying(func(out []byte) bool { return bytes.Contains(out, []byte("main")) }, line...)
+}
+
+// saying measures a whole command, of which the output must be right.
+func (b *bench) saying(right func(out []byte) bool, line ...string) way {
 	return timed(func() {
 		cmd := exec.Command(line[0], line[1:]...)
 		cmd.Env = append(os.Environ(), "SDM_NO_RC=true", "HOME="+b.dir)
@@ -119,7 +124,7 @@ func (b *bench) command(line ...string) way {
 		if line[0] == "sh" { // eu-stack and gdb fail at a frame that they do not understand
 			err = nil
 		}
-		if err != nil || !bytes.Contains(out, []byte("main")) {
+		if err != nil || !right(out) {
 			fatal(line[0], fmt.Errorf("%w\n%s", err, out))
 		}
 	})

@@ -5,8 +5,7 @@ package main
 import (
 	"bytes"
 	"fmt"
-	"os"
-	"os/exec"
+	"slices"
 	"strconv"
 	"syscall"
 	"time"
@@ -22,14 +21,8 @@ const (
 func (b *bench) verdicts(sdm, target string) {
 	b.progress("the verdict of %d hung MPI ranks", probeRanks)
 	say := func(verdict string, args ...string) float64 {
-		line := append([]string{"stacks"}, args...)
-		return ms(timed(func() {
-			cmd := exec.Command(sdm, append(line, target)...)
-			cmd.Env = append(os.Environ(), "SDM_NO_RC=true", "HOME="+b.dir)
-			if out, err := cmd.Output(); err != nil || !bytes.HasPrefix(out, []byte(verdict)) {
-				fatal("sdm stacks", fmt.Errorf("%w\n%s", err, out))
-			}
-		})(probeTimes))
+		line := slices.Concat([]string{sdm, "stacks"}, args, []string{target})
+		return ms(b.saying(func(out []byte) bool { return bytes.HasPrefix(out, []byte(verdict)) }, line...)(probeTimes))
 	}
 	b.table.add(row{what: fmt.Sprintf("sdm stacks with verdict, %d hung MPI ranks", probeRanks), unit: "ms", ours: say("so far: "), limit: limit{most: 100}})
 	const rests = (certainSamples - 1) * certainEvery
