@@ -182,7 +182,7 @@ func (v *victims) endJob(random *rand.Rand) {
 	sdm.status(patience)
 	v.eventually(settleTime, func() string {
 		for _, pid := range v.ranks {
-			if p := look(pid); p.state == "T" || p.state == "t" || p.tracer != 0 {
+			if p := look(pid); p.held() {
 				return fmt.Sprintf("%v to the starter after %v: %v has the tracer %d", sig, after, p, p.tracer)
 			}
 		}
@@ -282,7 +282,7 @@ func (v *victims) trouble() string {
 		}
 		for _, task := range tasks {
 			tid, _ := strconv.Atoi(filepath.Base(task))
-			if p := look(tid); p.state == "T" || p.state == "t" || p.tracer != 0 {
+			if p := look(tid); p.held() {
 				return fmt.Sprintf("%v has the tracer %d", p, p.tracer)
 			}
 		}

@@ -67,7 +67,7 @@ func (s *scene) allFree(name string) {
 	s.t.Helper()
 	s.eventually(patience, func() string {
 		for _, p := range s.named(name) {
-			if p.tracer != 0 || p.state == "T" || p.state == "t" {
+			if p.held() {
 				return p.String() + " is held"
 			}
 		}

@@ -311,7 +311,7 @@ func TestAttachToProcesses(t *testing.T) {
 	front.exits(128 + int(syscall.SIGKILL))
 	s.eventually(patience, func() string {
 		for _, p := range s.named("spin") {
-			if p.tracer != 0 || p.state == "T" || p.state == "t" {
+			if p.held() {
 				return p.String() + " is held"
 			}
 		}

@@ -21,7 +21,7 @@ func TestStacksWithoutGDB(t *testing.T) {
 	front.exits(0)
 	front.says("[0-2] (3) main spin.c:")
 	for _, p := range s.named("spin") {
-		if p.tracer != 0 || p.state == "T" || p.state == "t" {
+		if p.held() {
 			t.Errorf("%v is held", p)
 		}
 		syscall.Kill(p.pid, syscall.SIGKILL)
@@ -42,7 +42,7 @@ func TestLazyAttach(t *testing.T) {
 	front.exits(0)
 	front.says("[0-2] (3) main spin.c:", "[1] 6 * 7 = 42", "[2] ended; only its parent knows its exit status", "[0] watched", "[2] exited")
 	for _, p := range s.named("spin") {
-		if p.tracer != 0 || p.state == "T" || p.state == "t" {
+		if p.held() {
 			t.Errorf("%v is held", p)
 		}
 		syscall.Kill(p.pid, syscall.SIGKILL)
@@ -78,7 +78,7 @@ func TestInterruptedSamples(t *testing.T) {
 			t.Errorf("%v: %s", c.args, front.said())
 		}
 		for _, p := range s.named("spin") {
-			if p.tracer != 0 || p.state == "T" || p.state == "t" {
+			if p.held() {
 				t.Errorf("%v: %v is held", c.args, p)
 			}
 		}

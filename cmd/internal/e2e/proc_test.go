@@ -18,6 +18,9 @@ type proc struct {
 
 func (p proc) String() string { return fmt.Sprintf("%s (%d, state %s)", p.name, p.pid, p.state) }
 
+// held reports whether the process is stopped or traced.
+func (p proc) held() bool { return p.tracer != 0 || p.state == "T" || p.state == "t" }
+
 // found returns the live processes of the scene.
 func (s *scene) found() []proc {
 	paths, _ := filepath.Glob("/proc/[0-9]*/environ") // the pattern is valid

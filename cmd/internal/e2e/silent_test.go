@@ -61,7 +61,7 @@ func TestGDBThatFallsSilent(t *testing.T) {
 					switch {
 					case p.name != "spin":
 						return fmt.Sprintf("%v is left%s", p, front.said())
-					case p.state == "T" || p.state == "t" || p.tracer != 0:
+					case p.held():
 						return fmt.Sprintf("%v has the tracer %d%s", p, p.tracer, front.said())
 					}
 				}
@@ -85,7 +85,7 @@ func TestSecondGDBFallsSilent(t *testing.T) {
 	}
 	front.says("no other could take the rank over: it has not taken control of process " + fmt.Sprint(pid) + " in ")
 	s.eventually(leftoverTime, func() string {
-		if p := look(pid); p.state == "T" || p.state == "t" || p.tracer != 0 {
+		if p := look(pid); p.held() {
 			return fmt.Sprintf("%v has the tracer %d%s", p, p.tracer, front.said())
 		}
 		return ""

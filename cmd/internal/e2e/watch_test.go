@@ -127,7 +127,7 @@ func watchCrash(t *testing.T, line string) {
 	w.file(1)
 	s.eventually(patience, func() string { // but for an instant of a sample
 		for rank, pid := range pids {
-			if p := look(pid); p.tracer != 0 || p.state == "T" || p.state == "t" {
+			if p := look(pid); p.held() {
 				return fmt.Sprintf("rank %d: %v is held", rank, p)
 			}
 		}
@@ -156,7 +156,7 @@ func watchIsKilled(t *testing.T, line string) {
 		return ""
 	})
 	for rank, pid := range pids {
-		if p := look(pid); p.state == "" || p.state == "Z" || p.tracer != 0 || p.state == "T" {
+		if p := look(pid); p.state == "" || p.state == "Z" || p.held() {
 			t.Errorf("rank %d does not run: %v", rank, p)
 		}
 		defer syscall.Kill(pid, syscall.SIGKILL)
