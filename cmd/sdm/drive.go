@@ -170,12 +170,16 @@ func (a *app) consoleConfig(l *lifetime, p *plan, s session.Session, all rank.Se
 		Lines: t.lines, Interactive: t.interactive, Echo: o.echo, Fold: noLimit(o.fold), Wait: noLimit(o.wait),
 		Interrupts: l.interrupts, Log: p.log, Screen: t.screen, Shell: a.shellFor(o),
 		HangFile: func() *hangfile.File {
-			started := hangfile.Job{Command: append([]string{"sdm"}, a.args...)}
-			started.Host, _ = os.Hostname() // "" if it is not known
-			started.Cwd, _ = os.Getwd()
+			started := startedHere(append([]string{"sdm"}, a.args...))
 			return hangfile.New(time.Now(), startup.Build(), hangfile.Reason{Kind: hangfile.Asked}, started, all)
 		},
 	}
+}
+
+// startedHere returns what a hang file tells of a command line that was started on this host, in this directory.
+func startedHere(line []string) hangfile.Job {
+	cwd, _ := os.Getwd() // "" if it is not known
+	return hangfile.Job{Command: line, Host: servers.HostName(), Cwd: cwd}
 }
 
 // breakPipes ends a console without a prompt when its answers are not read any more.

@@ -20,7 +20,6 @@ import (
 	"github.com/spf13/pflag"
 	"golang.org/x/sys/unix"
 
-	"sdm/cmd/internal/servers"
 	"sdm/cmd/internal/startup"
 	"sdm/master/frontend/console/command"
 	"sdm/master/frontend/console/text"
@@ -80,14 +79,14 @@ func (w *watch) failed(ctx context.Context, found *sentinel.Result, reason hangf
 
 // fileOf makes a hang file.
 func (w *watch) fileOf(x *sentinel.Sight, reason hangfile.Reason) *hangfile.File {
-	host := servers.HostName()
-	cwd, _ := os.Getwd()
-	f := hangfile.New(x.At, startup.Build(), reason, hangfile.Job{Command: w.commandLine(), ID: w.jobID(), Host: host, Cwd: cwd}, x.Ranks)
+	started := startedHere(w.commandLine())
+	started.ID = w.jobID()
+	f := hangfile.New(x.At, startup.Build(), reason, started, x.Ranks)
 	f.Stacks, f.Hosts, f.States = x.Stacks, x.Hosts, x.States
 	f.Judge()
 	var system unix.Utsname
 	if unix.Uname(&system) == nil {
-		f.Versions = append(f.Versions, hangfile.Version{Of: "kernel of " + host, Text: unix.ByteSliceToString(system.Sysname[:]) + " " + unix.ByteSliceToString(system.Release[:])})
+		f.Versions = append(f.Versions, hangfile.Version{Of: "kernel of " + started.Host, Text: unix.ByteSliceToString(system.Sysname[:]) + " " + unix.ByteSliceToString(system.Release[:])})
 	}
 	f.Output = w.out.output()
 	return f
