@@ -25,12 +25,14 @@ func (l *connection) hosts(ctx context.Context) (names []string, err error) {
 
 // daemons starts a process on each of the hosts of a job, as a job of its own, and writes input to
 // the standard input of each. They are children of the server's processes and have its environment.
-// If none is on the host of the server itself, PRRTE 3 loses the input of the first; then all get
-// the input in their environment, and a shell passes it on.
+// On other hosts than its own, PRRTE 3 gives the input to a process with the same rank there, of any
+// job; then all get the input in their environment, and a shell passes it on.
 func (l *connection) daemons(ctx context.Context, of string, argv []string, input []byte, hosts []string) (nspace string, err error) {
 	app, push := App{Argv: argv, Procs: len(hosts)}, true
 	if !AbilitiesOf(l.server.Version).InputElsewhere {
-		if all, err := l.hosts(ctx); err != nil || len(all) == 0 || !slices.Contains(hosts, all[0]) {
+		all, err := l.hosts(ctx)
+		isElsewhere := func(host string) bool { return host != all[0] }
+		if err != nil || len(all) == 0 || slices.ContainsFunc(hosts, isElsewhere) {
 			app.Argv, app.Env = withInput(argv, input)
 			push = false
 		}

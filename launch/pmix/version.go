@@ -47,8 +47,8 @@ type Abilities struct {
 	Allocation  bool // PMIX_ALLOC_* of a spawn
 	Environment bool // directives for a variable that is in the server's own environment
 	Log         bool // PMIx_Log
-	// InputElsewhere is the standard input of the first process of a job if that is not on the
-	// server's own host.
+	// InputElsewhere is the standard input of a process that is not on the server's own host, if a process of
+	// another job with the same rank is there.
 	InputElsewhere bool
 }
 
