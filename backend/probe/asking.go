@@ -13,7 +13,24 @@ import (
 // host is what the kernel tells of all processes of the host, read at most once for a sample.
 type host struct {
 	pipes proc.Pipes
-	locks string // proc.Locks; "": not read yet
+	locks string                  // proc.Locks; "": not read yet
+	peers map[int]kernelcall.Peer // results of peer
+}
+
+// renew forgets what was read for the last sample. It is called before processes are held.
+func (h *host) renew() {
+	h.pipes.Renew()
+	h.locks, h.peers = "", map[int]kernelcall.Peer{}
+}
+
+// peer returns a process by its ID on this host.
+func (h *host) peer(pid int) kernelcall.Peer {
+	p, known := h.peers[pid]
+	if !known {
+		p = kernelcall.Peer{PID: pid, Name: kernelcall.Shown(proc.Name(pid))}
+		h.peers[pid] = p
+	}
+	return p
 }
 
 // asking implements kernelcall.Process for a thread.
@@ -32,21 +49,16 @@ func (a asking) FileSystem(path string) string   { return proc.FileSystem(a.p.pi
 func (a asking) Socket(fd int) string            { return proc.Socket(a.p.pid, fd) }
 func (a asking) Watched(fd int) []int            { return proc.Watched(a.p.pid, fd) }
 
-func (a asking) Ends(fd int, writers bool) (others []kernelcall.Peer, own, all bool) {
-	pids, all := a.p.host.pipes.Ends(proc.File(a.p.pid, fd), writers)
+func (a asking) Ends(name string, writers bool) (others []kernelcall.Peer, own, all bool) {
+	pids, all := a.p.host.pipes.Ends(name, writers)
 	for _, pid := range pids {
 		if pid == a.p.id {
 			own = true
 			continue
 		}
-		others = append(others, peer(pid))
+		others = append(others, a.p.host.peer(pid))
 	}
 	return others, own, all
-}
-
-// peer returns a process by its ID on this host.
-func peer(pid int) kernelcall.Peer {
-	return kernelcall.Peer{PID: pid, Name: kernelcall.Shown(proc.Name(pid))}
 }
 
 func (a asking) LockHolder() (kernelcall.Peer, bool) {
@@ -57,7 +69,7 @@ func (a asking) LockHolder() (kernelcall.Peer, bool) {
 	if pid == 0 {
 		return kernelcall.Peer{}, false
 	}
-	return peer(pid), true
+	return a.p.host.peer(pid), true
 }
 
 // Peer implements kernelcall.Process. In a namespace of its own, the process knows other IDs than we do.
@@ -65,12 +77,12 @@ func (a asking) Peer(pid int) kernelcall.Peer {
 	if proc.StatusOf(a.p.pid, a.p.pid).Namespaces > 1 {
 		return kernelcall.Peer{PID: pid}
 	}
-	return peer(pid)
+	return a.p.host.peer(pid)
 }
 
 func (a asking) Children() (all []kernelcall.Peer) {
 	for _, pid := range proc.Children(a.p.id) {
-		all = append(all, peer(pid))
+		all = append(all, a.p.host.peer(pid))
 	}
 	return all
 }

@@ -24,9 +24,9 @@ type cache struct {
 	buffer    hold.Buffer
 	scratch   []byte // for the headers of images
 	text      mapsText
-	cost      cost  // of the last take
-	host      *host // of the present sample
-	explain   bool  // texts of calls of MPI say where the arguments were found
+	cost      cost // of the last take
+	host      host
+	explain   bool // texts of calls of MPI say where the arguments were found
 	// progress: samples have signs, with the value of variable; "": none.
 	progress bool
 	variable string

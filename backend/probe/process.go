@@ -135,7 +135,7 @@ func (p *process) isAsBefore() bool {
 // sizeOf returns the sizes of the memory of a process that change with its mappings (proc(5), statm):
 // total, code and data. "": not known.
 func sizeOf(pid int) string {
-	f := strings.Fields(proc.Text("/proc/%d/statm", pid))
+	f := strings.Fields(proc.Line("/proc/%d/statm", pid))
 	if len(f) < 6 {
 		return ""
 	}

@@ -42,7 +42,8 @@ const mostTakes = 3
 // copied stacks. Result i is that of pids[i].
 func (c *cache) take(pids []int, v view) []sample {
 	defer c.unload()
-	c.cost, c.host = cost{}, &host{}
+	c.cost = cost{}
+	c.host.renew()
 	out := make([]sample, len(pids))
 	again := make([]int, len(pids)) // indices of the processes that are to be read
 	for i := range again {
@@ -65,7 +66,7 @@ func (c *cache) takeOnce(pids, which []int, out []sample, v view) (inconsistent 
 	for _, i := range which {
 		p, err := c.look(pids[i])
 		if out[i] = (sample{err: err}); err == nil {
-			p.state, p.host, p.runs = stateOf(pids[i]), c.host, nil // the state will change when it is held
+			p.state, p.host, p.runs = stateOf(pids[i]), &c.host, nil // the state will change when it is held
 			if p.mayUseTorch() {
 				p.runs = runsOf(pids[i])
 			}

@@ -162,7 +162,7 @@ func (m *team) futexWait(i int, c kernelcall.Call) {
 	if owner != 0 {
 		if m.waitFor[i] = m.number(m.outer(owner)); m.waitFor[i] == 0 {
 			w.For, w.Object = proc.ProcessOf(owner), "mutex in shared memory"
-			w.Detail = kernelcall.Peer{PID: w.For, Name: proc.Name(w.For)}.String() + " holds it"
+			w.Detail = m.host.peer(w.For).String() + " holds it"
 		} else if w.Does == kernelcall.EndOfThread {
 			w.Does = "waits for the end of thread " + strconv.Itoa(m.waitFor[i])
 		}
@@ -191,8 +191,10 @@ func (m *team) thread(i int) wait.Thread {
 	t := &m.shot.Threads[i]
 	c, w := m.complete(i), &m.waits[i]
 	out := wait.Thread{Number: m.number(t.TID), State: wait.Running, Frames: m.framesText(i)}
-	if name := proc.Name(t.TID); name != proc.Name(m.pid) {
-		out.Name = kernelcall.Shown(name)
+	if t.TID != m.pid {
+		if name := proc.Name(t.TID); name != proc.Name(m.pid) {
+			out.Name = kernelcall.Shown(name)
+		}
 	}
 	if c.Number != kernelcall.None {
 		out.State = wait.Sleeping
@@ -265,7 +267,7 @@ func (m *team) halted(d *wait.Doing, first int) bool {
 		}
 	case wait.Traced:
 		if tracer := proc.StatusOf(m.pid, m.pid).Tracer; tracer != 0 {
-			d.Does, d.Detail = "is stopped by a debugger", peer(tracer).String()+" traces it"
+			d.Does, d.Detail = "is stopped by a debugger", m.host.peer(tracer).String()+" traces it"
 		}
 	default:
 		return false

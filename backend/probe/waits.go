@@ -365,7 +365,7 @@ func addExcept(hash digest.Running, b []byte, from uint64, except []uint64) {
 
 // stateOf returns the state of a process.
 func stateOf(pid int) wait.State {
-	text := proc.Text("/proc/%d/stat", pid)
+	text := proc.Line("/proc/%d/stat", pid)
 	i := strings.LastIndex(text, ") ") // the name may contain anything
 	if i < 0 || i+2 >= len(text) {
 		return wait.Dead

@@ -24,7 +24,7 @@ var threadStates = []struct{ letters, words string }{
 func States(pid int) string {
 	counts := make([]int, len(threadStates))
 	for _, tid := range Threads(pid) {
-		text := proc.Text("/proc/%d/task/%d/stat", pid, tid) // a thread that has ended has no state
+		text := proc.Line("/proc/%d/task/%d/stat", pid, tid) // a thread that has ended has no state
 		_, rest, _ := strings.Cut(text[strings.LastIndexByte(text, ')')+1:], " ")
 		for i, s := range threadStates {
 			if rest != "" && strings.Contains(s.letters, rest[:1]) {

@@ -4,37 +4,21 @@ package hold
 
 import (
 	"fmt"
-	"strconv"
 
 	"golang.org/x/sys/unix"
 
 	"sdm/backend/probe/proc"
 )
 
-// Threads returns the IDs of the threads of a process; none if it has ended.
-func Threads(pid int) (tids []int) {
-	fd, err := unix.Open(fmt.Sprintf("/proc/%d/task", pid), unix.O_RDONLY|unix.O_DIRECTORY|unix.O_CLOEXEC, 0)
-	if err != nil {
-		return nil
+// Threads returns the IDs of the threads of a process; none if it has ended. Those of a process with one thread are not
+// listed: its directory of threads has three links.
+func Threads(pid int) []int {
+	task := fmt.Sprintf("/proc/%d/task", pid)
+	var st unix.Stat_t
+	if unix.Stat(task, &st) == nil && st.Nlink == 3 {
+		return []int{pid}
 	}
-	defer unix.Close(fd)
-	b := make([]byte, 32<<10)
-	var names []string
-	for {
-		n, err := unix.ReadDirent(fd, b)
-		if err == unix.EINTR {
-			continue
-		}
-		if err != nil || n <= 0 {
-			break
-		}
-		_, _, names = unix.ParseDirent(b[:n], -1, names)
-	}
-	for _, name := range names {
-		if tid, err := strconv.Atoi(name); err == nil {
-			tids = append(tids, tid)
-		}
-	}
+	tids, _ := proc.Numbers(task)
 	return tids
 }
 

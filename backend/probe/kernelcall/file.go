@@ -72,8 +72,10 @@ func Shown(name string) string {
 }
 
 // file names what a file descriptor refers to.
-func (a asked) file(fd int) string {
-	link := a.File(fd)
+func (a asked) file(fd int) string { return a.named(fd, a.File(fd)) }
+
+// named names what a file descriptor refers to. link is what File says of it.
+func (a asked) named(fd int, link string) string {
 	text := ""
 	switch {
 	case strings.HasPrefix(link, "pipe:"):
@@ -135,11 +137,11 @@ func (a asked) opens(addr uint64, dir int, flags uint64) Wait {
 func (a asked) transfers(writes bool) Wait {
 	fd := a.fd()
 	link := a.File(fd)
-	w := a.at(a.file(fd), link)
+	w := a.at(a.named(fd, link), link)
 	if !strings.HasPrefix(link, "pipe:") && !(strings.HasPrefix(link, "/") && a.IsFIFO(link)) {
 		return w
 	}
-	others, own, all := a.Ends(fd, !writes)
+	others, own, all := a.Ends(link, !writes)
 	verb, object := "write to it", "to write to a pipe"
 	if writes {
 		verb, object = "read from it", "to read from a pipe"

@@ -87,9 +87,9 @@ type Process interface {
 	// FileSystem returns the file system of a path if it is one of other hosts: "nfs4 of server:/export"; "":
 	// it is not, or not known.
 	FileSystem(path string) string
-	// Ends returns the other processes that have the other end of a pipe or FIFO open, for writing with
-	// writers. own: the process itself has it, too; all: no other process can have it.
-	Ends(fd int, writers bool) (others []Peer, own, all bool)
+	// Ends returns the other processes that have an end of a pipe or FIFO open, for writing with writers. name is
+	// that of File. own: the process itself has it, too; all: no other process can have it.
+	Ends(name string, writers bool) (others []Peer, own, all bool)
 	// Socket describes a socket: "a connection to 10.0.0.1:5000"; "": not known.
 	Socket(fd int) string
 	// Watched returns the file descriptors that an epoll waits for.

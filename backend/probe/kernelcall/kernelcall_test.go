@@ -35,17 +35,17 @@ func (f *fake) Read(addr uint64, b []byte) bool {
 	return false
 }
 
-func (f *fake) File(fd int) string                  { return f.files[fd] }
-func (f *fake) Directory() string                   { return f.directory }
-func (f *fake) IsFIFO(string) bool                  { return f.fifo }
-func (f *fake) FileSystem(string) string            { return f.fs }
-func (f *fake) Ends(int, bool) ([]Peer, bool, bool) { return f.others, f.own, f.all }
-func (f *fake) Socket(int) string                   { return "a connection to 10.0.0.1:80" }
-func (f *fake) Watched(int) []int                   { return f.watched }
-func (f *fake) LockHolder() (Peer, bool)            { return f.holder, f.holder.PID != 0 }
-func (f *fake) Peer(pid int) Peer                   { return Peer{pid, "sh"} }
-func (f *fake) Children() []Peer                    { return f.children }
-func (f *fake) Now(int) (time.Duration, bool)       { return 5 * time.Second, true }
+func (f *fake) File(fd int) string                     { return f.files[fd] }
+func (f *fake) Directory() string                      { return f.directory }
+func (f *fake) IsFIFO(string) bool                     { return f.fifo }
+func (f *fake) FileSystem(string) string               { return f.fs }
+func (f *fake) Ends(string, bool) ([]Peer, bool, bool) { return f.others, f.own, f.all }
+func (f *fake) Socket(int) string                      { return "a connection to 10.0.0.1:80" }
+func (f *fake) Watched(int) []int                      { return f.watched }
+func (f *fake) LockHolder() (Peer, bool)               { return f.holder, f.holder.PID != 0 }
+func (f *fake) Peer(pid int) Peer                      { return Peer{pid, "sh"} }
+func (f *fake) Children() []Peer                       { return f.children }
+func (f *fake) Now(int) (time.Duration, bool)          { return 5 * time.Second, true }
 
 func (f *fake) Swapped() int { return f.swapped }
 

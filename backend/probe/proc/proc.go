@@ -4,6 +4,7 @@ package proc
 
 import (
 	"fmt"
+	"math"
 	"os"
 	"path/filepath"
 	"strconv"
@@ -50,8 +51,61 @@ func ReadText(path string, b []byte, most int) ([]byte, error) {
 	return b, nil
 }
 
+// mostLine bounds what Line returns, in bytes.
+const mostLine = 4 << 10
+
+// Line returns the contents of a file of /proc that the kernel gives as a whole in one read, at most 4 KiB: stat, statm, comm,
+// wchan, syscall. "": it cannot be read.
+func Line(format string, args ...any) string {
+	fd, err := unix.Open(fmt.Sprintf(format, args...), unix.O_RDONLY|unix.O_CLOEXEC, 0)
+	if err != nil {
+		return ""
+	}
+	defer unix.Close(fd)
+	var b [mostLine]byte
+	for {
+		if n, err := unix.Read(fd, b[:]); err != unix.EINTR {
+			return string(b[:max(n, 0)])
+		}
+	}
+}
+
+// Numbers returns the names of a directory of /proc that are numbers.
+func Numbers(path string) ([]int, error) {
+	fd, err := unix.Open(path, unix.O_RDONLY|unix.O_DIRECTORY|unix.O_CLOEXEC, 0)
+	if err != nil {
+		return nil, &os.PathError{Op: "open", Path: path, Err: err}
+	}
+	defer unix.Close(fd)
+	return numbersIn(fd, math.MaxInt)
+}
+
+// numbersIn returns the names in an open directory that are numbers, at least most of them if there are so many.
+func numbersIn(dir, most int) (all []int, err error) {
+	var b [8 << 10]byte
+	var names []string
+	for len(all) < most {
+		n, err := unix.ReadDirent(dir, b[:])
+		switch {
+		case err == unix.EINTR:
+			continue
+		case err != nil:
+			return all, err
+		case n <= 0:
+			return all, nil
+		}
+		_, _, names = unix.ParseDirent(b[:n], -1, names[:0])
+		for _, name := range names {
+			if i, err := strconv.Atoi(name); err == nil {
+				all = append(all, i)
+			}
+		}
+	}
+	return all, nil
+}
+
 // Name returns the name of a process or thread (proc(5), comm); "": it cannot be read.
-func Name(pid int) string { return strings.TrimSpace(Text("/proc/%d/comm", pid)) }
+func Name(pid int) string { return strings.TrimSpace(Line("/proc/%d/comm", pid)) }
 
 // File returns what a file descriptor of a process refers to; "": not known.
 func File(pid, fd int) string {
@@ -67,7 +121,7 @@ func Directory(pid int) string {
 
 // Kernel returns the function of the kernel in which a thread waits (proc(5), wchan); "": not known.
 func Kernel(pid, tid int) string {
-	s := Text("/proc/%d/task/%d/wchan", pid, tid)
+	s := Line("/proc/%d/task/%d/wchan", pid, tid)
 	if s == "0" {
 		return ""
 	}

@@ -1,6 +1,7 @@
 package proc
 
 import (
+	"errors"
 	"io"
 	"os"
 	"os/exec"
@@ -79,12 +80,7 @@ func TestEnds(t *testing.T) {
 	}
 }
 
-func TestParseAccess(t *testing.T) {
-	for info, want := range map[string][2]bool{"pos:\t0\nflags:\t0100000\n": {true, false}, "flags:\t02000001\n": {false, true}, "flags:\t02\n": {true, true}, "flags:\tx\n": {}, "": {}} {
-		if r, w := parseAccess(info); r != want[0] || w != want[1] {
-			t.Errorf("%q: %v, %v", info, r, w)
-		}
-	}
+func TestParseWatched(t *testing.T) {
 	if got := parseWatched("pos:\t0\ntfd:       19 events:       19 data: 1\ntfd: x\n"); !slices.Equal(got, []int{19}) {
 		t.Errorf("%v", got)
 	}
@@ -132,6 +128,65 @@ func TestChild(t *testing.T) {
 	}
 	if got := End(pid, MemoryGroup{}); !strings.HasPrefix(got, "was killed by SIGKILL") || group.Kills() < 0 {
 		t.Errorf("it %q", got)
+	}
+}
+
+// TestPipes asks again who has a pipe: after nothing has happened, when the descriptors of the process that sleeps are not read again,
+// and after it has closed its end.
+func TestPipes(t *testing.T) {
+	in, out, err := os.Pipe()
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer in.Close()
+	cmd := exec.Command("sh", "-c", "echo; read x; exec 3>&-; echo; read x")
+	cmd.ExtraFiles = []*os.File{out}
+	commands, err1 := cmd.StdinPipe()
+	answers, err2 := cmd.StdoutPipe()
+	if err := errors.Join(err1, err2, cmd.Start()); err != nil {
+		t.Fatal(err)
+	}
+	defer cmd.Wait()
+	defer commands.Close()
+	answered := func() {
+		if _, err := answers.Read(make([]byte, 8)); err != nil {
+			t.Fatal(err)
+		}
+		for StatusOf(cmd.Process.Pid, cmd.Process.Pid).State != "S" {
+		}
+	}
+	pid := cmd.Process.Pid
+	var pipes Pipes
+	writers := func() []int {
+		pids, _ := pipes.Ends(File(os.Getpid(), int(in.Fd())), true)
+		slices.Sort(pids)
+		return pids
+	}
+	both := []int{os.Getpid(), pid}
+	slices.Sort(both)
+	answered()
+	if got := writers(); !slices.Equal(got, both) {
+		t.Fatalf("it is written by %v, not %v", got, both)
+	}
+	before := pipes.tables[pid]
+	pipes.Renew()
+	if got := writers(); !slices.Equal(got, both) || pipes.tables[pid] != before {
+		t.Errorf("it is written by %v, not %v, and what sleeps was read again: %v", got, both, pipes.tables[pid] != before)
+	}
+	out.Close()
+	pipes.Renew()
+	if got := writers(); !slices.Equal(got, []int{pid}) {
+		t.Errorf("it is written by %v, not %d", got, pid)
+	}
+	io.WriteString(commands, "\n")
+	answered()
+	pipes.Renew()
+	if got := writers(); len(got) > 0 {
+		t.Errorf("it is written by %v", got)
+	}
+	pipes.Renew()
+	if pipes.Renew(); pipes.tables != nil {
+		t.Error("what nobody asks for is kept")
 	}
 }
 
@@ -200,7 +255,6 @@ func FuzzParsers(f *testing.F) {
 		parseEnd(s)
 		memoryGroups(s)
 		parseKills(s)
-		parseAccess(s)
 		parseWatched(s)
 		parseAddress(s)
 	})
