@@ -16,6 +16,7 @@ import (
 	"sdm/backend/probe/proc"
 	"sdm/backend/probe/snapshot"
 	"sdm/backend/probe/unwind"
+	"sdm/protocol"
 	"sdm/protocol/digest"
 	"sdm/protocol/wait"
 )
@@ -43,6 +44,7 @@ type process struct {
 	runs    *runs             // before it was held; nil without torch
 	futexes map[int]*futex    // for which threads wait, by thread ID
 	host    *host
+	defect  *protocol.Fault // of a panic while it was held; nil: none
 	// derivable is how many instructions of code without tables may be executed for this sample.
 	derivable int
 }

@@ -10,6 +10,7 @@ import (
 
 	"sdm/backend/probe/hold"
 	"sdm/backend/probe/snapshot"
+	"sdm/protocol"
 	"sdm/protocol/stack"
 )
 
@@ -64,7 +65,7 @@ func (c *cache) takeOnce(pids, which []int, out []sample, v view) (inconsistent 
 	var known []*process
 	var index []int // of the known ones in pids
 	for _, i := range which {
-		p, err := c.look(pids[i])
+		p, err := c.looked(pids[i])
 		if out[i] = (sample{err: err}); err == nil {
 			p.state, p.host, p.runs = stateOf(pids[i]), &c.host, nil // the state will change when it is held
 			if p.mayUseTorch() {
@@ -77,12 +78,30 @@ func (c *cache) takeOnce(pids, which []int, out []sample, v view) (inconsistent 
 	for i := range held {
 		c.cost.threads += len(held[i].Threads)
 		c.cost.held = max(c.cost.held, held[i].Held)
-		if !known[i].python.name(&held[i]) {
-			inconsistent = append(inconsistent, index[i])
+		bad := known[i].defect
+		if bad == nil {
+			bad, _ = protocol.Guard("stacks", func() {
+				if !known[i].python.name(&held[i]) {
+					inconsistent = append(inconsistent, index[i])
+				}
+				out[index[i]] = c.sample(known[i], &held[i], v)
+			})
 		}
-		out[index[i]] = c.sample(known[i], &held[i], v)
+		if bad != nil {
+			out[index[i]] = sample{err: bad}
+			c.forget(known[i].id)
+		}
 	}
 	return inconsistent
+}
+
+// looked is look whose panic is an error: what it reads is memory of the process.
+func (c *cache) looked(pid int) (p *process, err error) {
+	if bad, _ := protocol.Guard("stacks", func() { p, err = c.look(pid) }); bad != nil {
+		c.forget(pid)
+		return nil, bad
+	}
+	return p, err
 }
 
 // hold stops processes, copies their stacks and the state of Python, and resumes them. Everything else is done
@@ -95,8 +114,10 @@ func (c *cache) hold(known []*process) []hold.Process {
 	return hold.Together(pids, hold.Defaults, hold.Steps{
 		StackEnd: func(i int, sp uint64) uint64 { return known[i].stackEnd(sp) },
 		Held: func(i int, held *hold.Process) {
-			known[i].python.copy(held)
-			known[i].copyFutexes(held)
+			known[i].defect, _ = protocol.Guard("stacks", func() { // the processes must be resumed whatever happens
+				known[i].python.copy(held)
+				known[i].copyFutexes(held)
+			})
 		},
 		Known:  c.known,
 		Buffer: &c.buffer,

@@ -11,6 +11,7 @@ import (
 
 	"sdm/backend/probe/cfi"
 	"sdm/backend/probe/hold"
+	"sdm/backend/probe/kernelcall"
 	"sdm/backend/probe/mpi"
 	"sdm/backend/probe/proc"
 	"sdm/backend/probe/snapshot"
@@ -303,6 +304,8 @@ func framesText(frames []stack.Frame, function, signal string) string {
 		switch {
 		case text == handlerCalled:
 			text, most = wait.HandlerFrame+" "+signal, min(len(names), wait.MaxFrames)+1+wait.MaxFrames
+		case kernelcall.IsC(" from " + filepath.Base(f.From)): // also with debug information, since verdicts know its functions by that
+			text += " from " + filepath.Base(f.From)
 		case f.File != "":
 			text += " " + filepath.Base(f.File) + ":" + strconv.Itoa(f.Line)
 		case f.From != "":

@@ -43,8 +43,8 @@ func activity(t *wait.Thread, left int) string {
 		frames, interrupted = frames[:handler], frames[handler:]
 	}
 	text, user := t.Does, 0
-	if known, n := inKernel(frames); text == "" && t.State != wait.Stopped && t.State != wait.Traced && t.State != wait.Disk {
-		text, user = known, n
+	if text == "" && (t.State == wait.Sleeping || t.State == wait.NotKnown) {
+		text, user = inKernel(frames)
 	}
 	if text == "" {
 		text = stateTexts[t.State]
@@ -185,7 +185,8 @@ func frameText(f string) string {
 	return f
 }
 
-// kernel tells what functions of the C library wait for in the kernel.
+// kernel tells what functions of the C library wait for in the kernel. It is used where the system call is not known: on
+// processors other than x86-64.
 var kernel = map[string]string{
 	"nanosleep": "sleeps", "clock_nanosleep": "sleeps", "usleep": "sleeps", "sleep": "sleeps", "pause": "waits in pause for a signal",
 	"pthread_mutex_lock": "waits for a mutex", "__lll_lock_wait": "waits for a mutex", "lll_mutex_lock_optimized": "waits for a mutex",
@@ -197,7 +198,8 @@ var kernel = map[string]string{
 }
 
 // inKernel returns what a stack waits for in the kernel, and the number of inner frames that say so: it is the
-// entry in kernel of the outermost of the functions of the C library at the inner end of the stack; "": not known.
+// entry in kernel of the outermost of the functions of the C library at the inner end of the stack; "": not known. A
+// function with such a name in another image is not one of the C library.
 func inKernel(frames []string) (found string, user int) {
 	for i, f := range frames {
 		name, _, _ := strings.Cut(f, " ")
@@ -209,9 +211,9 @@ func inKernel(frames []string) (found string, user int) {
 			text, ok = kernel[bare]
 		}
 		switch {
-		case ok:
+		case ok && isC(f):
 			found, user = text, i+1
-		case isC(f) || name == "??" || strings.Contains(name, "futex"):
+		case isC(f) || name == "??":
 		default:
 			return found, user
 		}

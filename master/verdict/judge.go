@@ -34,9 +34,19 @@ func (j *Judge) Look(e session.Event) session.Event {
 	case e.Done != nil:
 		answers := j.answers[e.ID]
 		delete(j.answers, e.ID)
-		if g, samples := GraphOf(answers, j.ended); !g.IsEmpty() && len(e.Done.Verdict) == 0 {
+		if len(e.Done.Verdict) > 0 {
+			break
+		}
+		found := guarded(func() []Finding {
+			g, samples := GraphOf(answers, j.ended)
+			if g.IsEmpty() {
+				return nil
+			}
+			return Of(g, samples)
+		})
+		if len(found) > 0 {
 			done := *e.Done
-			done.Verdict = Sentences(g, samples)
+			done.Verdict = sentences(found)
 			e.Done = &done
 		}
 	case e.Command == "stacks" && !e.Late:

@@ -153,19 +153,24 @@ func (s *solver) runRow(e *wait.Edge, run wait.Run) Row {
 }
 
 // DOT returns the rows of a graph as a graph in the language of Graphviz: an arrow leads to the
-// ranks for which a row waits. Rows with ranks of a deadlock are red.
+// ranks for which a row waits. Rows with ranks of a deadlock are red; those with ranks that wait for one another so
+// far are dashed.
 func DOT(g *wait.Graph, found []Finding) string {
 	var b strings.Builder
 	b.WriteString("digraph waits {\n\tnode [shape=box];\n")
 	rows := Rows(g)
 	for i, r := range rows {
-		colour := ""
+		style := ""
 		for _, f := range found {
-			if f.Kind == Cycle && f.Ranks.Intersects(r.Ranks) {
-				colour = ", color=red"
+			switch {
+			case f.Kind != Cycle || !f.Ranks.Intersects(r.Ranks):
+			case f.Certain:
+				style = ", color=red"
+			case style == "":
+				style = ", style=dashed"
 			}
 		}
-		fmt.Fprintf(&b, "\tn%d [label=%s%s];\n", i+1, dotText("["+Ranks(r.Ranks)+"] "+r.Text), colour)
+		fmt.Fprintf(&b, "\tn%d [label=%s%s];\n", i+1, dotText("["+Ranks(r.Ranks)+"] "+r.Text), style)
 	}
 	for i, r := range rows {
 		for k, to := range rows {

@@ -95,8 +95,15 @@ func cycleOf(d *wait.Doing) []wait.Thread {
 	return nil
 }
 
+// ownerRuns reports whether the last of the threads that the first one waits for runs. Then one sample says nothing: the next
+// instant it may have released the lock, as in any program whose threads share one.
+func ownerRuns(d *wait.Doing) bool {
+	threads, _ := chain(d, 1)
+	return len(threads) > 1 && threads[len(threads)-1].State == wait.Running
+}
+
 // locks returns the findings of ranks whose threads wait for one another, or whose first thread waits for a lock,
-// except those that are told as causes already.
+// except those that are told as causes already, and locks whose owner runs in the only sample.
 func (s *solver) locks() (found []Finding) {
 	for i := range s.g.Doings() {
 		d := &s.g.Doings()[i]
@@ -112,7 +119,7 @@ func (s *solver) locks() (found []Finding) {
 			if f.Certain {
 				f.Text = "deadlock of threads of " + f.Text
 			}
-		case d.Lock && !waiting.IsEmpty():
+		case d.Lock && !waiting.IsEmpty() && (s.samples > 1 || !ownerRuns(d)):
 			f.Ranks, f.Text = waiting, verbs(waiting, threadsText(d))
 		default:
 			continue

@@ -91,8 +91,20 @@ func GraphOf(answers []protocol.Group, ended rank.Set) (g *wait.Graph, samples i
 
 // Of returns the findings of a graph: certain ones first, then in the order of Kind. samples is the number of
 // samples that were compared; with one, nothing is certain. Without calls of MPI there are only findings about
-// threads, locks and pipes.
-func Of(g *wait.Graph, samples int) []Finding {
+// threads, locks and pipes. A panic becomes a finding that says so: it costs the verdict and nothing else.
+func Of(g *wait.Graph, samples int) (found []Finding) {
+	return guarded(func() []Finding { return of(g, samples) })
+}
+
+// guarded returns the findings of a function, or, if it panics, the finding that there is no verdict, and why.
+func guarded(judge func() []Finding) (found []Finding) {
+	if bad, _ := protocol.Guard("", func() { found = judge() }); bad != nil {
+		return []Finding{{Kind: NoVerdict, Text: bad.Message + "; please report it"}}
+	}
+	return found
+}
+
+func of(g *wait.Graph, samples int) []Finding {
 	numbered, err := g.Renumbered()
 	if err != nil {
 		return []Finding{{Kind: NoVerdict, Text: "the numbers here are not those of " + worldOf(g) + ", and " + err.Error()}}

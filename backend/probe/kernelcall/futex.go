@@ -114,9 +114,13 @@ func (f *Futex) Of() (w Wait, tid int) {
 	return w, tid
 }
 
-// object returns the object that the functions of the C library wait for; nil: it is not known.
+// object returns the object that the functions of the C library wait for; nil: it is not known. In a static program
+// they are functions of the program. In others, a function of the program may have the same name, but not be one.
 func (f *Futex) object() *object {
-	for _, name := range f.Functions {
+	for i, name := range f.Functions {
+		if i > 0 && IsC(f.Functions[0]) && !IsC(name) && !strings.HasPrefix(name, "??") {
+			return nil
+		}
 		if bare := Bare(name); bare != "" {
 			for i := range objects {
 				if slices.Contains(objects[i].functions, bare) {

@@ -29,7 +29,7 @@ type box struct {
 	X, Y, W, H int
 	Lines      []line // ranks, then what they do
 	Title      string
-	Class      string // "cycle", "cause" or ""
+	Class      string // "cycle", "sofar", "cause" or ""
 }
 
 // line is a line of text in a box, with the position of its base.
@@ -63,6 +63,7 @@ const (
 type step struct {
 	hangfile.Rows
 	loop bool // a deadlock is about its ranks
+	sure bool // the loop is certain
 }
 
 // draw returns the drawing of a file; nil if no rank waits for another.
@@ -98,6 +99,7 @@ func markLoops(steps []step, verdict []hangfile.Finding) {
 		for _, x := range verdict {
 			if x.Kind == "deadlock" && x.Ranks.Intersects(steps[i].Ranks) {
 				steps[i].loop = true
+				steps[i].sure = steps[i].sure || x.Certain
 			}
 		}
 	}
@@ -143,7 +145,7 @@ func (d *drawing) layout(steps []step) {
 		bottom[column] += b.H + rowGap
 		switch {
 		case reach[i][i] && steps[i].loop:
-			b.Class = "cycle"
+			b.Class = classOf(steps[i])
 		case steps[i].For.IsEmpty():
 			b.Class = "cause"
 		}
@@ -154,14 +156,25 @@ func (d *drawing) layout(steps []step) {
 	for i := range steps {
 		for k := range steps {
 			if !common[i][k].IsEmpty() {
-				label := ""
+				label, class := "", ""
+				if reach[k][i] && steps[i].loop {
+					class = classOf(steps[i])
+				}
 				if i == k || !common[i][k].Equal(steps[k].Ranks) {
 					label = clip(text.Ranks(common[i][k]), 10)
 				}
-				d.Arrows = append(d.Arrows, d.arrow(i, k, levels[i] == levels[k], label, reach[k][i] && steps[i].loop))
+				d.Arrows = append(d.Arrows, d.arrow(i, k, levels[i] == levels[k], label, class))
 			}
 		}
 	}
+}
+
+// classOf returns the class of a step that is part of a loop: one that is so far only is dashed, and not red.
+func classOf(s step) string {
+	if s.sure {
+		return "cycle"
+	}
+	return "sofar"
 }
 
 // levelsOf returns for each step the longest way to one that waits for none; steps that wait for one another have the same
@@ -205,12 +218,9 @@ func boxOf(s step) box {
 
 // arrow connects two boxes: to the right, or within a column by a bow, which is at the right side of the column if it leads
 // down, and at the left side if it leads up.
-func (d *drawing) arrow(i, k int, same bool, label string, loop bool) arrow {
+func (d *drawing) arrow(i, k int, same bool, label, class string) arrow {
 	from, to := d.Boxes[i], d.Boxes[k]
-	a := arrow{Label: label, Anchor: "start"}
-	if loop {
-		a.Class = "cycle"
-	}
+	a := arrow{Label: label, Anchor: "start", Class: class}
 	x1, y1 := from.X+from.W, from.Y+from.H/2
 	x2, y2 := to.X, to.Y+to.H/2
 	switch {

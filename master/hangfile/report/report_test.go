@@ -189,7 +189,7 @@ func TestNothing(t *testing.T) {
 }
 
 func rows(text ...string) *hangfile.File {
-	f := &hangfile.File{Verdict: []hangfile.Finding{{Kind: "deadlock", Ranks: rank.Range(0, 2)}}}
+	f := &hangfile.File{Verdict: []hangfile.Finding{{Kind: "deadlock", Certain: true, Ranks: rank.Range(0, 2)}}}
 	for i, to := range text {
 		r := hangfile.Row{Ranks: rank.Of(rank.ID(i)), Text: "row " + fmt.Sprint(i)}
 		if err := r.For.UnmarshalText([]byte(to)); err != nil {

@@ -1,0 +1,39 @@
+package probe
+
+import (
+	"os/exec"
+	"strings"
+	"testing"
+)
+
+// TestDefect has what is known of a process be wrong, so that following its stacks panics: only its sample is lost.
+func TestDefect(t *testing.T) {
+	var pids []int
+	for range 2 {
+		c := exec.Command("sleep", "100")
+		if err := c.Start(); err != nil {
+			t.Fatal(err)
+		}
+		defer func() {
+			_ = c.Process.Kill()
+			_ = c.Wait()
+		}()
+		pids = append(pids, c.Process.Pid)
+	}
+	c := newCache()
+	line := view{by: "line"}
+	stacksOf := func(s sample) int { return len(s.threads) }
+	for _, s := range c.take(pids, line) {
+		if s.err != nil || stacksOf(s) != 1 {
+			t.Fatalf("%d threads, %v", stacksOf(s), s.err)
+		}
+	}
+	c.processes[pids[0]].images, c.processes[pids[0]].tables = nil, nil
+	got := c.take(pids, line)
+	if got[0].err == nil || !strings.Contains(got[0].err.Error(), "a defect of sdm in ") || got[1].err != nil || stacksOf(got[1]) != 1 {
+		t.Errorf("got %v, %v", got[0].err, got[1].err)
+	}
+	if again := c.take(pids, line); again[0].err != nil || stacksOf(again[0]) != 1 {
+		t.Errorf("afterwards: %v", again[0].err)
+	}
+}
