@@ -1,6 +1,7 @@
 package probe
 
 import (
+	"errors"
 	"os/exec"
 	"strings"
 	"testing"
@@ -10,8 +11,16 @@ import (
 func TestDefect(t *testing.T) {
 	var pids []int
 	for range 2 {
-		c := exec.Command("sleep", "100")
-		if err := c.Start(); err != nil {
+		c := exec.Command("cat")
+		in, e1 := c.StdinPipe()
+		out, e2 := c.StdoutPipe()
+		if err := errors.Join(e1, e2, c.Start()); err != nil {
+			t.Fatal(err)
+		}
+		if _, err := in.Write([]byte("x")); err != nil {
+			t.Fatal(err)
+		}
+		if _, err := out.Read(make([]byte, 1)); err != nil { // then its mappings stay
 			t.Fatal(err)
 		}
 		defer func() {
