@@ -4,6 +4,7 @@ package backendtest
 
 import (
 	"context"
+	"os"
 	"path/filepath"
 	"strings"
 	"testing"
@@ -22,6 +23,10 @@ type Subject struct {
 	// Without are scripts that it cannot pass, by name, with the reason. A script that it can pass
 	// must be removed from them.
 	Without map[string]string
+	// Watched reports that ranks begin without a debugger, which attaches by the first command that
+	// needs it. By nature, an attach is then answered with the event watched in place of those that
+	// the script has, and the debugger reports a stop of its own.
+	Watched bool
 }
 
 // Setup is what a script needs.
@@ -40,6 +45,9 @@ type Opened struct {
 	// first instruction. The implementation of Hold must call Backend.Ended when the process has
 	// ended.
 	Hold func(r rank.ID) backend.Target
+	// Place makes ranks of a subject with Watched, in place of Hold: processes that have stopped at
+	// a function ("": main) and that no debugger has.
+	Place func(ranks rank.Set, stopAt string) []backend.Target
 	// Done is called when Backend has been closed; nil: nothing to do.
 	Done func()
 }
@@ -57,15 +65,22 @@ func RanksPerTape(s Setup) int {
 // WaitLimit bounds every wait of the suite. It is generous for loaded machines.
 const WaitLimit = time.Minute
 
-// folder is the directory of scripts and program, relative to a sibling package of this one.
-const folder = "../backendtest/testdata"
+// folder returns the directory of scripts and program, relative to the package under test: a
+// sibling of this one, or one two folders below the root.
+func folder() string {
+	const sibling = "../backendtest/testdata"
+	if _, err := os.Stat(sibling); err == nil {
+		return sibling
+	}
+	return "../../backend/backendtest/testdata"
+}
 
 // Program returns the directory of the program that the ranks run, and the commands that compile
 // it there. Its text is that of simulated ranks; the rest is in around.c, which is compiled
 // without debug information, like a library. Without column information a step never ends in the
 // middle of a line.
 func Program(out string) (dir string, commands [][]string) {
-	return filepath.Join(folder, "program"), [][]string{
+	return filepath.Join(folder(), "program"), [][]string{
 		{"gcc", "-O0", "-c", "-o", out + ".around.o", "around.c"},
 		{"gcc", "-g", "-O0", "-gno-column-info", "-include", "around.h", "-o", out, "work.c", out + ".around.o"},
 	}
@@ -74,9 +89,9 @@ func Program(out string) (dir string, commands [][]string) {
 // Run plays all scripts to a subject. With -rewrite the answers are written into the scripts: the
 // answers of one subject are what all must give.
 func Run(t *testing.T, s Subject) {
-	scripts, err := filepath.Glob(filepath.Join(folder, "script", "*.txt"))
+	scripts, err := filepath.Glob(filepath.Join(folder(), "script", "*.txt"))
 	if err != nil || len(scripts) == 0 {
-		t.Fatalf("no scripts in %s: %v", folder, err)
+		t.Fatalf("no scripts in %s: %v", folder(), err)
 	}
 	for _, path := range scripts {
 		name := strings.TrimSuffix(filepath.Base(path), ".txt")

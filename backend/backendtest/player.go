@@ -72,6 +72,9 @@ func (p *player) attach(d *datadriven.TestData) string {
 	if len(d.CmdArgs) > 1 {
 		stopAt = d.CmdArgs[1].Key
 	}
+	if p.subject.Watched {
+		return p.watch(d, ranks, stopAt)
+	}
 	var targets []backend.Target
 	for r := range ranks.All() {
 		if p.checker.isNew(r) {
@@ -84,6 +87,34 @@ func (p *player) attach(d *datadriven.TestData) string {
 	p.checker.expect(p.last, ranks, protocol.CommandInfo{Name: "attach"})
 	p.opened.Backend.Attach(p.last, targets, stopAt, WaitLimit)
 	return p.wait(toStop)
+}
+
+// watch attaches to ranks that are watched afterwards. It returns what the script has if the only
+// events are those of ranks that begin to be watched.
+func (p *player) watch(d *datadriven.TestData, ranks rank.Set, stopAt string) string {
+	var targets []backend.Target
+	var fresh rank.Set
+	for r := range ranks.All() {
+		if p.checker.isNew(r) {
+			fresh = fresh.Union(rank.Of(r))
+		} else { // it is refused
+			targets = append(targets, backend.Target{Rank: r, PID: 1, Program: "work"})
+		}
+	}
+	if !fresh.IsEmpty() {
+		targets = append(targets, p.opened.Place(fresh, stopAt)...)
+	}
+	p.last++
+	p.checker.expectWatched(p.last, ranks, fresh)
+	p.opened.Backend.Attach(p.last, targets, "", WaitLimit)
+	if fresh.IsEmpty() {
+		return p.wait(toAnswer)
+	}
+	want := fmt.Sprintf("  reply [%v] {}\n  watched [%v] {}\n", ranks, ranks)
+	if got := p.wait(toAnswer); got != want {
+		p.t.Fatalf("%s: an attach to ranks that are watched: got\n%swant\n%s", d.Pos, got, want)
+	}
+	return d.Expected
 }
 
 // aim is the condition until which the player waits after a command.

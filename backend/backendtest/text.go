@@ -94,7 +94,7 @@ func plain(g protocol.Group) protocol.Group {
 	}
 	out := protocol.Group{Kind: g.Kind, Ranks: g.Ranks, Body: []byte(plainText(body)), Stack: g.Stack}
 	for _, c := range g.Columns {
-		if c.Name == "others" { // a simulated rank has one thread, and no such column
+		if c.Name == "others" || isOfSome(c) { // a simulated rank has one thread, no Python, and no such columns
 			continue
 		}
 		d := column.Column{Name: c.Name}

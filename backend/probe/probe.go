@@ -132,6 +132,9 @@ func (b *Backend) attach(id protocol.RequestID, t backend.Target) {
 		b.fail(id, one, "attach", &protocol.Fault{Kind: protocol.FaultLaunch, Message: "the probe reads processes that run already"})
 		return
 	}
+	if old := b.ranks[t.Rank]; old != nil {
+		old.leave() // the end of its process must not count for the new one
+	}
 	w := &watched{pid: t.PID, state: backend.Stopped}
 	w.exit.Unknown, w.memory = true, proc.MemoryGroupOf(t.PID)
 	w.handle, _ = hold.OpenProcess(t.PID) // nil if the process has ended, which is reported below
@@ -145,7 +148,12 @@ func (b *Backend) attach(id protocol.RequestID, t backend.Target) {
 	b.handles.Store(t.Rank, w.handle)
 	b.wg.Go(func() {
 		if w.handle.Wait() {
-			b.Ended(t.Rank, b.exitOf(w.handle))
+			exit := b.exitOf(w.handle)
+			b.post(func() {
+				if b.ranks[t.Rank] == w {
+					b.over(t.Rank, exit)
+				}
+			})
 		}
 	})
 }

@@ -42,7 +42,7 @@ type watched struct {
 	end     *protocol.Group    // report of its end during the attach; nil: none
 	waiting []backend.Request  // to be carried out when the rank has stopped
 	taken   bool               // the debugger has the rank
-	state   backend.State      // Running, until the rank ends or is detached while it is watched
+	state   backend.State      // Running, until the rank ends or is detached from
 }
 
 // ours is the least number of attaches that this back end requests itself. The session does not know them, and
@@ -133,8 +133,14 @@ func (b *Backend) Attach(id protocol.RequestID, targets []backend.Target, stopAt
 				held = append(held, t)
 				continue
 			}
-			b.ranks[t.Rank] = &watched{target: t, state: backend.Running}
 			one := rank.Range(t.Rank, t.Rank)
+			if w := b.ranks[t.Rank]; w != nil && !w.state.IsOver() {
+				f := w.state.Refuse(protocol.NeedNew)
+				f.Op = "attach"
+				b.fail(id, one, f)
+				continue
+			}
+			b.ranks[t.Rank] = &watched{target: t, state: backend.Running}
 			b.sink.Reply(id, protocol.Group{Kind: protocol.KindResult, Ranks: one, Body: []byte("{}")})
 			b.sink.Event(protocol.Group{Kind: protocol.KindWatched, Ranks: one, Body: []byte("{}")})
 			b.looker.Attach(ours, []backend.Target{t}, "", 0)
@@ -327,6 +333,9 @@ func (s debuggerSink) Event(groups ...protocol.Group) {
 			if g.Kind == protocol.KindStopped || g.Kind.IsEnd() {
 				s.b.taken(g.Ranks)
 			}
+			if g.Kind.IsEnd() {
+				s.b.released(g)
+			}
 		}
 	})
 }
@@ -343,6 +352,15 @@ func (b *Backend) taken(ranks rank.Set) {
 		w.attach, w.waiting, w.taken = 0, nil, true
 		for _, q := range waiting {
 			b.debugger.Do(with(q, rank.Range(r, r)))
+		}
+	}
+}
+
+// released records the end of ranks that the debugger has. Other processes may be attached to in their place.
+func (b *Backend) released(g protocol.Group) {
+	for r := range g.Ranks.All() {
+		if w := b.ranks[r]; w != nil && w.taken {
+			w.state, _ = w.state.After(g.Kind)
 		}
 	}
 }

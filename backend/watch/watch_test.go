@@ -129,6 +129,25 @@ func TestDebuggerOfAddressedRanksOnly(t *testing.T) {
 	}
 }
 
+// A rank is attached to once, until it has ended: for the session, or for the debugger that has it.
+func TestSecondAttach(t *testing.T) {
+	b, r := watchFour(t, simulated)
+	refused := " attach: " + backend.Running.Refuse(protocol.NeedNew).Message
+	again := func(id protocol.RequestID, n rank.ID) {
+		b.Attach(id, []backend.Target{{Rank: n, Size: 4, PID: 200 + int(n)}}, "", 0)
+	}
+	again(2, 0)
+	r.expect(t, "reply 2 error 0"+refused)
+	b.Do(request(3, rank.Of(1), "kill", protocol.Args{}))
+	r.expect(t, "event stopped 1", "reply 3 reply 1", "event signalled 1")
+	again(4, 1)
+	r.expect(t, "reply 4 reply 1", "event watched 1")
+	b.Do(request(5, rank.Of(1), "detach", protocol.Args{}))
+	r.expect(t, "event detached 1", "reply 5 reply 1")
+	again(6, 1)
+	r.expect(t, "reply 6 reply 1", "event watched 1")
+}
+
 func TestRefusedAttachLeavesRanksWatched(t *testing.T) {
 	b, r := watchFour(t, func(k backend.Sink) (backend.Backend, error) { return refusing{k}, nil })
 	b.Do(request(2, rank.Range(0, 1), "print", protocol.Args{Expr: "rank"}))
