@@ -247,6 +247,8 @@ func (n *counts) requests(t *testing.T, r int, text, want string, got []mpi.Requ
 		switch {
 		case q.Why == "null":
 			s = "null"
+		case q.Done && all[i] == "complete":
+			s = "complete"
 		case q.Why != "":
 			n.unknown++
 			t.Logf("rank %d, %s: request %d unknown: %s", r, text, i, q.Why)

@@ -132,8 +132,12 @@ func (q Request) String() string {
 		return "collective on " + q.Comm.String()
 	case q.Kind == "collective":
 		return "collective on ?"
+	case word == "" && q.Done:
+		return "a complete request"
 	case word == "":
 		return "request of ?"
+	case q.Why != "" && q.Done:
+		return word + "? (complete)"
 	case q.Why != "":
 		return word + "?"
 	}

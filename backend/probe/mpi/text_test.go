@@ -30,6 +30,7 @@ func TestShort(t *testing.T) {
 		{&Call{Comm: world, Args: []Argument{known("op", Op, opOfMPICH+3), comm}}, "MPI_SUM"},
 		{&Call{Comm: world, Args: []Argument{comm}}, ""},
 		{&Call{Requests: []Request{{Kind: "receive", Peer: 1, Tag: 5, Comm: reversed}, {Kind: "send", Why: "peer not known"}}}, "receive from 2 tag 5 and send to ?"},
+		{&Call{Requests: []Request{{Done: true}, {Kind: "send", Done: true, Why: "peer not known"}, {Done: true, Why: "null"}}}, "a complete request and send to ? (complete) and no request"},
 		{&Call{Requests: make([]Request, 9)}, "request of ? and request of ? and request of ? and 6 more"},
 	} {
 		if got := c.call.Short(&Library{Family: MPICH}); got != c.want {

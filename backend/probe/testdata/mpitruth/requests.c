@@ -62,6 +62,27 @@ static void sends(void)
 		("Waitall count=3 requests=receive:3:48:world,null,send:3:47:world"), MPI_Waitall(3, r, MPI_STATUSES_IGNORE));
 }
 
+/* Waits for two requests, of which one may be complete already: MPI says whether. */
+static void one_complete(void)
+{
+	MPI_Request r[2];
+	int complete;
+	if (partner()) {
+		await();
+		for (int i = 0; i < 3; i++) {
+			MPI_Recv(buf, 1, MPI_INT, i, 55, MPI_COMM_WORLD, MPI_STATUS_IGNORE);
+			MPI_Send(buf, 1, MPI_INT, i, 54, MPI_COMM_WORLD);
+		}
+	} else {
+		MPI_Irecv(buf, 1, MPI_INT, 3, 54, MPI_COMM_WORLD, r);
+		MPI_Isend(buf + 4, 1, MPI_INT, 3, 55, MPI_COMM_WORLD, r + 1);
+		MPI_Request_get_status(r[1], &complete, MPI_STATUS_IGNORE);
+		say("Waitall count=2 requests=receive:3:54:world,%s", complete ? "complete" : "send:3:55:world");
+		MPI_Waitall(2, r, MPI_STATUSES_IGNORE);
+	}
+	next();
+}
+
 static void persistent(void)
 {
 	MPI_Request r;
@@ -119,6 +140,7 @@ void requests(void)
 	BLOCKED(send_all(2, MPI_INT, 41, MPI_COMM_WORLD), ("Wait requests=receive:3:41:world"), wait_for(&r));
 	several();
 	sends();
+	one_complete();
 	persistent();
 	of_collectives();
 }
