@@ -195,9 +195,13 @@ const (
 	ProgressStack    = "stack"
 	ProgressIO       = "io"       // bytes were read or written
 	ProgressChildren = "children" // processes that it has started have used processor time
-	ProgressValue    = "value"    // the variable has another value
-	ProgressNoValue  = "novalue"  // the rank has no such variable
+	ProgressValue    = "value"    // the user's expression has another value
+	ProgressNoValue  = "novalue"  // the expression has no value in the rank; see ProgressTrouble
 )
+
+// ProgressTrouble is a column of stacks with progress and an expression: why the expression has no value in a rank, as
+// a sentence for the user; "": it has one.
+const ProgressTrouble = "progress.trouble"
 
 // Loading is the body of KindLoading: a command of the user needs symbols, and
 // reading them takes long; with Done, it has ended.

@@ -10,11 +10,13 @@ import (
 
 	"sdm/backend/probe/cfi"
 	"sdm/backend/probe/derived"
+	"sdm/backend/probe/expression"
 	"sdm/backend/probe/hold"
 	"sdm/backend/probe/image"
 	"sdm/backend/probe/mpi"
 	"sdm/backend/probe/python"
 	"sdm/backend/probe/symbol"
+	"sdm/backend/probe/variable"
 )
 
 // cache holds images by their keys, and processes. One goroutine uses it at a time.
@@ -27,9 +29,9 @@ type cache struct {
 	cost      cost // of the last take
 	host      host
 	explain   bool // texts of calls of MPI say where the arguments were found
-	// progress: samples have signs, with the value of variable; "": none.
+	// progress: samples have signs, with the value of value; nil: none.
 	progress bool
-	variable string
+	value    *expression.Expr
 	// debugFiles is the directory of separate debug files; "": they are not read.
 	debugFiles string
 	// known are registers of threads that a debugger has stopped; see hold.Steps.
@@ -52,6 +54,8 @@ type shared struct {
 	named     bool // symbols have been read, or cannot be read
 	lines     *image.Lines
 	lined     bool                         // lines have been read, or cannot be read
+	names     *variable.Names              // nil: no debug information
+	searched  bool                         // names have been read, or cannot be read
 	file      []byte                       // mapped, while symbols and lines are used; nil: none
 	separate  []byte                       // the separate debug file, mapped like file; nil: none
 	loaded    bool                         // parts of the files may be in memory; see unload

@@ -16,6 +16,7 @@ import (
 	"time"
 
 	"sdm/backend"
+	"sdm/backend/probe/expression"
 	"sdm/backend/probe/hold"
 	"sdm/backend/probe/proc"
 	"sdm/protocol"
@@ -234,6 +235,14 @@ func (b *Backend) stacks(q backend.Request, ranks rank.Set) {
 		b.fail(q.ID, ranks, "stacks", &protocol.Fault{Kind: protocol.FaultUsage, Message: "stacks cannot be merged by " + strconv.Quote(by), Hint: "function, line or address"})
 		return
 	}
+	var value *expression.Expr
+	if text := q.Command.Args.Expr; text != "" {
+		var err error
+		if value, err = expression.Parse(text); err != nil {
+			b.fail(q.ID, ranks, "stacks", &protocol.Fault{Kind: protocol.FaultUsage, Message: err.Error()})
+			return
+		}
+	}
 	began := time.Now()
 	ids := slices.Collect(ranks.All())
 	pids := make([]int, len(ids))
@@ -249,10 +258,10 @@ func (b *Backend) stacks(q backend.Request, ranks rank.Set) {
 	}
 	var graphs []*wait.Graph
 	a := &q.Command.Args
-	b.cache.explain, b.cache.progress, b.cache.variable = a.Explain, a.Progress, a.Expr
+	b.cache.explain, b.cache.progress, b.cache.value = a.Explain, a.Progress, value
 	samples := b.cache.take(pids, view{by, a.AllThreads})
 	if a.Progress {
-		doing = append(doing, b.progressOf(ids, samples, a.Expr))
+		doing = append(doing, b.progressOf(ids, samples)...)
 	}
 	for i, s := range samples {
 		one := rank.Range(ids[i], ids[i])

@@ -7,9 +7,12 @@ import (
 	"strings"
 	"time"
 
+	"sdm/backend/probe/expression"
 	"sdm/backend/probe/hold"
+	"sdm/backend/probe/image"
 	"sdm/backend/probe/snapshot"
 	"sdm/backend/probe/unwind"
+	"sdm/backend/probe/variable"
 	"sdm/protocol"
 	"sdm/protocol/column"
 	"sdm/protocol/digest"
@@ -28,8 +31,6 @@ const (
 	leastIO = 64
 	// leastTime is the processor time from which on the children of a rank have done something.
 	leastTime = 20 * time.Millisecond
-	// mostValue bounds the bytes of a variable that are compared.
-	mostValue = 64 << 10
 	// statusWait is how long the parent of a rank may take to wait for it, so that the kernel tells how it
 	// has ended.
 	statusWait = 200 * time.Millisecond
@@ -39,8 +40,9 @@ const (
 type signs struct {
 	threads  map[int]uint64 // hashes of the states of threads, by thread ID
 	messages uint64         // hash of what MPI counts; 0: not known
-	value    uint64         // hash of the variable
-	valued   bool           // the rank has the variable
+	value    uint64         // hash of the value of the user's expression
+	valued   bool           // it has a value
+	trouble  string         // why it has none
 }
 
 // progress is what is remembered of a rank; the zero value is that of a rank that was not looked at.
@@ -61,7 +63,7 @@ func tallyOf(pid int) tally { return tally{hold.TransferOf(pid), hold.ChildrenTi
 
 // signsOf returns the signs of a process. threads are its stacks as they are shown. Helper threads of runtimes
 // are left out: they spin, or wait with a time limit.
-func (p *process) signsOf(shot *snapshot.Process, held *hold.Process, w *waits, threads [][]stack.Frame, variable string) *signs {
+func (p *process) signsOf(shot *snapshot.Process, held *hold.Process, w *waits, threads [][]stack.Frame, value *expression.Expr) *signs {
 	s := &signs{threads: map[int]uint64{}}
 	messages := digest.New()
 	counted := false
@@ -86,8 +88,9 @@ func (p *process) signsOf(shot *snapshot.Process, held *hold.Process, w *waits, 
 	if counted {
 		s.messages = messages.Sum()
 	}
-	if variable != "" {
-		s.value, s.valued = p.valueOf(variable)
+	if value != nil {
+		s.value, s.trouble = p.valueOf(value)
+		s.valued = s.trouble == ""
 	}
 	return s
 }
@@ -110,25 +113,53 @@ func remainders(t *snapshot.Thread) (addrs []uint64) {
 	return addrs
 }
 
-// valueOf returns a hash of the value of a global variable, or a static one. A name of Fortran with its module
-// is written as in gdb, "module::name".
-func (p *process) valueOf(name string) (hash uint64, ok bool) {
-	if module, variable, fortran := strings.Cut(name, "::"); fortran {
-		name = "__" + module + "_MOD_" + variable
+// valueOf returns a hash of the value of an expression, or why it has none. The process runs: a value that changes
+// meanwhile is another one in any case.
+func (p *process) valueOf(e *expression.Expr) (hash uint64, trouble string) {
+	value, err := variable.Evaluate(e, p.variables(), hold.Memory(p.pid))
+	if err != nil {
+		return 0, err.Error()
 	}
+	return digest.Of(value.Bytes), ""
+}
+
+// variables returns the program and its libraries.
+func (p *process) variables() (images []variable.Image) {
 	for i := range p.placed {
-		x := placed{p, i}
-		addr, size, found := x.symbols().Variable(name)
-		if !found || size == 0 {
-			continue
+		if x := (placed{p, i}); x.Module().File == p.program {
+			images = slices.Insert(images, 0, variable.Image(x))
+		} else {
+			images = append(images, x)
 		}
-		b := make([]byte, min(size, mostValue))
-		if !hold.Memory(p.pid).Read(addr+x.Module().Bias, b) {
-			continue
-		}
-		return digest.Of(b), true
 	}
-	return 0, false
+	return images
+}
+
+// Names implements variable.Image.
+func (x placed) Names() *variable.Names { return x.images[x.i].variables(x.Module(), x.pid) }
+
+// Symbols implements variable.Image.
+func (x placed) Symbols() *image.Symbols { return x.symbols() }
+
+// Bias implements variable.Image.
+func (x placed) Bias() uint64 { return x.Module().Bias }
+
+// variables returns the variables of an image; nil: there is no debug information, or it cannot be read.
+func (s *shared) variables(m *image.Module, pid int) *variable.Names {
+	s.need(m, pid)
+	s.loaded = true
+	if !s.searched && s.named {
+		s.searched = true
+		for _, b := range [][]byte{s.file, s.separate} {
+			if b == nil || s.names != nil {
+				continue
+			}
+			if d, err := image.ReadDebug(b); d != nil && err == nil {
+				s.names = variable.New(d)
+			}
+		}
+	}
+	return s.names
 }
 
 // compare returns the words for what has changed, and remembers the signs.
@@ -180,19 +211,26 @@ func (x *progress) compare(now *signs, seen tally, variable bool) string {
 	return strings.Join(words, ",")
 }
 
-// progressOf returns the column with what has changed in ranks.
-func (b *Backend) progressOf(ids []rank.ID, samples []sample, variable string) column.Column {
+// progressOf returns columns with what has changed in ranks, and why the user's expression has no value there.
+func (b *Backend) progressOf(ids []rank.ID, samples []sample) []column.Column {
 	b.tells.Store(true)
-	all := map[string]rank.Set{}
+	all, troubles := map[string]rank.Set{}, map[string]rank.Set{}
 	for i, s := range samples {
 		if s.err != nil || s.signs == nil {
 			continue
 		}
-		w := b.ranks[ids[i]]
-		words := w.progress.compare(s.signs, tallyOf(w.pid), variable != "")
-		all[words] = all[words].Union(rank.Range(ids[i], ids[i]))
+		w, one := b.ranks[ids[i]], rank.Range(ids[i], ids[i])
+		words := w.progress.compare(s.signs, tallyOf(w.pid), b.cache.value != nil)
+		all[words] = all[words].Union(one)
+		if b.cache.value != nil {
+			troubles[s.signs.trouble] = troubles[s.signs.trouble].Union(one)
+		}
 	}
-	return columnOf(protocol.Progress, all, mostActivities)
+	columns := []column.Column{columnOf(protocol.Progress, all, mostActivities)}
+	if b.cache.value != nil {
+		columns = append(columns, columnOf(protocol.ProgressTrouble, troubles, mostActivities))
+	}
+	return columns
 }
 
 // exitOf returns how a process has ended that is not our child. The kernel is asked only if a request

@@ -5,6 +5,7 @@ import (
 	"testing"
 	"time"
 
+	"sdm/backend/probe/expression"
 	"sdm/backend/probe/hold"
 	"sdm/protocol"
 )
@@ -22,9 +23,10 @@ const movers = `
 #include <unistd.h>
 static volatile int flag;
 long steps;
+struct box { long steps[2]; } box, *at = &box, *null;
 static void sleeps(void) { struct timespec t = {1000, 0}; while (nanosleep(&t, &t)) {} }
 static void polls(void) { for (;;) { if (flag) return; poll(0, 0, 1); } }
-static void counts(void) { for (;;) { steps++; poll(0, 0, 1); } }
+static void counts(void) { for (;;) { steps++; at->steps[1]--; poll(0, 0, 1); } }
 static void computes(void) { volatile unsigned long x = 1; for (;;) x = x * 25214903917 + 11; }
 static void writes(void) { static char b[100]; int f = open("/dev/null", O_WRONLY); for (;;) { if (write(f, b, sizeof b) < 0) return; poll(0, 0, 1); } }
 int main(void)
@@ -44,7 +46,7 @@ int main(void)
 
 // TestProgress compares samples of a process with those before.
 func TestProgress(t *testing.T) {
-	path := build(t, []string{"gcc", "-O1"}, "c", movers)
+	path := build(t, []string{"gcc", "-O1", "-g"}, "c", movers)
 	for _, c := range []struct {
 		mode, variable string
 		always         string // a word of each comparison; "": of none, from some time on
@@ -53,6 +55,9 @@ func TestProgress(t *testing.T) {
 		{"polls", "", ""},
 		{"polls", "steps", ""},
 		{"counts", "steps", protocol.ProgressValue},
+		{"counts", "at->steps[1]", protocol.ProgressValue},
+		{"polls", "at->steps[0]", ""},
+		{"counts", "null->steps[1]", protocol.ProgressNoValue},
 		{"computes", "", protocol.ProgressStack},
 		{"writes", "", protocol.ProgressIO},
 		{"forks", "", protocol.ProgressChildren},
@@ -62,7 +67,13 @@ func TestProgress(t *testing.T) {
 			t.Parallel()
 			p := runIn(t, path, "MODE="+c.mode)
 			x, cache := &progress{}, newCache()
-			cache.progress, cache.variable = true, c.variable
+			cache.progress = true
+			if c.variable != "" {
+				var err error
+				if cache.value, err = expression.Parse(c.variable); err != nil {
+					t.Fatal(err)
+				}
+			}
 			look := func() string {
 				s := cache.take([]int{p.Process.Pid}, view{"line", false})[0]
 				if s.err != nil || s.signs == nil {

@@ -151,7 +151,7 @@ func (c *cache) sample(p *process, held *hold.Process, v view) (s sample) {
 	} else {
 		s.waits = p.waitsOf(shot, held, s.threads)
 		if c.progress {
-			s.signs = p.signsOf(shot, held, s.waits, s.threads, c.variable)
+			s.signs = p.signsOf(shot, held, s.waits, s.threads, c.value)
 		}
 	}
 	if p.python != nil {

@@ -16,6 +16,7 @@ import (
 	"github.com/spf13/pflag"
 	"golang.org/x/sys/unix"
 
+	"sdm/backend/probe/expression"
 	"sdm/cmd/internal/job"
 	"sdm/cmd/internal/servers"
 	"sdm/master/frontend/console"
@@ -66,7 +67,7 @@ func (o *watchOptions) declareWatch(f *pflag.FlagSet) {
 	f.StringArrayVar(&o.onStall, "on-stall", nil, "what to do at a stall besides writing the file: `WHAT` is stacks (write them to standard error, too), report (nothing more) or kill (end the job); may repeat (default report)")
 	f.StringVar(&o.exec, "exec", "", "`command` for sh that is executed at a stall, a crash or MPI_Abort, with SDM_HANG_FILE, SDM_HANG_REPORT, SDM_HANG_REASON, SDM_HANG_RANKS and SDM_HANG_TEXT in its environment")
 	f.StringArrayVar(&o.also, "also", nil, "at a stall, also have gdb execute this `command` of the prompt, such as 'print x' or '[0] info locals'; may repeat")
-	f.StringVar(&o.progress, "progress", "", "judge progress by the `variable` with this name only: global or static, module::name in Fortran; it is read without gdb")
+	f.StringVar(&o.progress, "progress", "", "judge progress by the value of this `expression` only: a global or static variable or a part of it, as in step, p->grid.iter[2], *p, Class::count or mod::s%step(3); it is read without gdb")
 	f.StringVarP(&o.file, "file", "o", "", "`file` to write; the report is FILE.html; none is replaced (default: sdm-hang-JOB-TIME in the working directory)")
 }
 
@@ -149,6 +150,11 @@ func (o *watchOptions) checkOwn() error {
 			return err
 		}
 	}
+	if o.progress != "" {
+		if _, err := expression.Parse(o.progress); err != nil {
+			return fmt.Errorf("--progress %w", err)
+		}
+	}
 	for _, line := range o.also {
 		if _, _, err := command.Parse(line); err != nil {
 			return fmt.Errorf("--also %q: %w", line, err)
@@ -188,8 +194,8 @@ type watch struct {
 func (w *watch) config(j *job.Job) sentinel.Config {
 	return sentinel.Config{
 		Session: j.Session, Ranks: j.Ranks, First: present(j.First, j), Started: j.Started,
-		Judge:    progress.Config{Stall: w.o.stall, Interval: w.o.interval, Value: w.o.progress != ""},
-		Variable: w.o.progress, Wait: w.o.console.wait, Output: w.out.size, Remark: w.remark, Log: w.plan.log, Stalled: w.stalled,
+		Judge: progress.Config{Stall: w.o.stall, Interval: w.o.interval, Value: w.o.progress != ""},
+		Value: w.o.progress, Wait: w.o.console.wait, Output: w.out.size, Remark: w.remark, Log: w.plan.log, Stalled: w.stalled,
 	}
 }
 

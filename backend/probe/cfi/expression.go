@@ -15,12 +15,33 @@ type machine struct {
 	stack []uint64
 	regs  *Registers
 	mem   Memory
+	place Object
+}
+
+// Object is what an expression in debug information is about.
+type Object struct {
+	// Addr is the address of the object, such as the descriptor of an array (DW_OP_push_object_address).
+	Addr uint64
+	// Bias is added to addresses of the file.
+	Bias uint64
+	// Indexed returns an address of the file by its index (DW_OP_addrx); nil: none is known.
+	Indexed func(index uint64) (addr uint64, ok bool)
+}
+
+// Evaluate returns the value of an expression that needs no registers: the place of a variable, or a bound or the
+// elements of an array. The stack begins with initial values. ok is false if it fails, or needs registers, a frame or
+// a thread.
+func Evaluate(expr []byte, mem Memory, o Object, initial ...uint64) (v uint64, ok bool) {
+	return run(&machine{reader: reader{b: expr}, stack: initial, regs: &Registers{}, mem: mem, place: o})
 }
 
 // evaluate returns the value of an expression; ok is false if it fails. The stack begins with
 // initial values.
 func evaluate(expr []byte, regs *Registers, mem Memory, initial ...uint64) (v uint64, ok bool) {
-	m := &machine{reader: reader{b: expr}, stack: append(make([]uint64, 0, 8), initial...), regs: regs, mem: mem}
+	return run(&machine{reader: reader{b: expr}, stack: append(make([]uint64, 0, 8), initial...), regs: regs, mem: mem})
+}
+
+func run(m *machine) (v uint64, ok bool) {
 	for steps := 0; m.more(); steps++ {
 		if steps == mostSteps || len(m.stack) > mostStack {
 			return 0, false
@@ -83,7 +104,7 @@ func (m *machine) register(n uint64) {
 func (m *machine) constant(op byte) {
 	switch op {
 	case 0x03: // addr
-		m.push(m.unsigned(8))
+		m.push(m.unsigned(8) + m.place.Bias)
 	case 0x10: // constu
 		m.push(m.uleb())
 	case 0x11: // consts
@@ -122,6 +143,11 @@ func (m *machine) other(op byte) {
 		m.branch(op == 0x28)
 	case 0x92: // bregx
 		m.register(m.uleb())
+	case 0x97: // push_object_address
+		m.bad = m.bad || m.place.Addr == 0
+		m.push(m.place.Addr)
+	case 0xa1: // addrx
+		m.indexed(m.uleb())
 	case 0x96: // nop
 	default:
 		m.unary(op)
@@ -144,6 +170,17 @@ func (m *machine) unary(op byte) {
 		m.bad = true
 	}
 	m.push(v)
+}
+
+// indexed pushes an address of the file by its index.
+func (m *machine) indexed(n uint64) {
+	if m.place.Indexed == nil {
+		m.bad = true
+		return
+	}
+	addr, ok := m.place.Indexed(n)
+	m.bad = m.bad || !ok
+	m.push(addr + m.place.Bias)
 }
 
 func (m *machine) load(size int) {

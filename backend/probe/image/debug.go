@@ -10,12 +10,87 @@ import (
 	"encoding/binary"
 	"errors"
 	"fmt"
+	"slices"
 	"strings"
 )
 
 // mostUnpacked bounds compressed debug information after decompression, in bytes: it is decompressed as a
 // whole.
 const mostUnpacked = 128 << 20
+
+// Debug is the debug information of a file.
+type Debug struct {
+	Data *dwarf.Data
+	// Units are the offsets of the first entries of compilation units, ascending.
+	Units []dwarf.Offset
+	// Addresses is the section .debug_addr; nil: there is none, or it is compressed.
+	Addresses []byte
+
+	info    []byte // .debug_info
+	strings []byte // .debug_str
+	indexed bool   // entries have numbers of strings, or .debug_str is compressed
+}
+
+// mostTexts bounds the places of a name among the strings.
+const mostTexts = 64
+
+// Having returns those units in which an entry may have a name; it looks for the bytes of the name, or of its place
+// among the strings (DW_FORM_string, DW_FORM_strp). Entries that refer to another unit for their names are not found.
+func (d *Debug) Having(name string) (units []dwarf.Offset) {
+	text := append([]byte(name), 0)
+	patterns := [][]byte{text}
+	for at := 0; !d.indexed; {
+		i := bytes.Index(d.strings[at:], text)
+		if i < 0 {
+			break
+		}
+		if len(patterns) == mostTexts {
+			return d.Units
+		}
+		patterns = append(patterns, binary.LittleEndian.AppendUint32(nil, uint32(at+i)))
+		at += i + 1
+	}
+	for i, from := range d.Units {
+		end := dwarf.Offset(len(d.info))
+		if i+1 < len(d.Units) {
+			end = d.Units[i+1]
+		}
+		may := func(pattern []byte) bool { return bytes.Contains(d.info[from:end], pattern) }
+		if d.indexed || slices.ContainsFunc(patterns, may) {
+			units = append(units, from)
+		}
+	}
+	return units
+}
+
+// ReadDebug returns the debug information of an ELF file; nil if there is none. The bytes are used as long as it is.
+// They may be a mapped file, so code that uses it runs within Protect.
+func ReadDebug(data []byte) (d *Debug, err error) {
+	problem := protect(func() {
+		var f *file
+		if f, err = parseFile(data); err != nil {
+			return
+		}
+		x, info, e := f.dwarf()
+		if err = e; x == nil || err != nil {
+			return
+		}
+		d = &Debug{Data: x, Units: firstEntries(info), info: info, indexed: f.section(".debug_str_offsets") != nil}
+		if s := f.section(".debug_str"); s != nil {
+			d.strings = f.contents(s)
+			d.indexed = d.indexed || s.flags&elf.SHF_COMPRESSED != 0
+		}
+		d.indexed = d.indexed || f.section(".zdebug_str") != nil
+		if s := f.section(".debug_addr"); s != nil && s.flags&elf.SHF_COMPRESSED == 0 {
+			d.Addresses = f.contents(s)
+		}
+	})
+	return d, cmp.Or(problem, err)
+}
+
+// Protect calls f and returns a panic of f as an error: package debug/dwarf is not hardened against damaged files, and
+// a mapped file may become shorter.
+func Protect(f func()) error { return protect(f) }
 
 // dwarf returns the debug information, and the contents of .debug_info; d is nil if there is none. Sections
 // that are not compressed are used in place, without a copy.

@@ -144,9 +144,9 @@ func (s *Symbols) Address(name string) (addr uint64, ok bool) {
 	return addr, ok && err == nil
 }
 
-// Variable returns the address of a variable in the file, and its size in bytes. ok is false if there is none
-// with the name.
-func (s *Symbols) Variable(name string) (addr, size uint64, ok bool) {
+// Variable returns the address of a variable in the file, and its size in bytes; global: only of one that other images
+// can use. ok is false if there is none with the name.
+func (s *Symbols) Variable(name string, global bool) (addr, size uint64, ok bool) {
 	if s == nil {
 		return 0, 0, false
 	}
@@ -156,7 +156,7 @@ func (s *Symbols) Variable(name string) (addr, size uint64, ok bool) {
 				if ok || i >= t.len() {
 					return
 				}
-				if x := t.at(i); x.isVariable() && string(x.text(t)) == name {
+				if x := t.at(i); x.isVariable() && string(x.text(t)) == name && !(global && elf.ST_BIND(x.info) == elf.STB_LOCAL) {
 					addr, size, ok = x.addr, x.size, true
 				}
 			})

@@ -241,7 +241,7 @@ func TestWatchedProcess(t *testing.T) {
 
 	spin := s.start(program("spin"))
 	front := s.start(unraced("sdm"), "watch", "-o", "hang", "--stall", "1s", "--progress", "nosuch", strconv.Itoa(spin.cmd.Process.Pid))
-	front.after(front.err, "no rank has a global or static variable nosuch")
+	front.after(front.err, "there is no global or static variable nosuch")
 	spin.signal(syscall.SIGBUS)
 	front.status(patience)
 	if f, err := hangfile.ReadFile(filepath.Join(s.dir, "hang")); err == nil { // where the kernel tells how it has ended

@@ -8,6 +8,8 @@ import (
 	"errors"
 	"fmt"
 	"log/slog"
+	"maps"
+	"slices"
 	"time"
 
 	"sdm/master/hangfile"
@@ -24,8 +26,8 @@ type Config struct {
 	First   *session.Call // brings the ranks under control; nil: they are
 	Started func()        // is called when First is complete; nil: it need not be
 	Judge   progress.Config
-	// Variable is the name of a variable of the program, whose change is progress; "": none.
-	Variable string
+	// Value is an expression of the program, such as the name of a variable, whose change is progress; "": none.
+	Value string
 	// Wait limits the answers of a sample.
 	Wait time.Duration
 	// Output returns the number of bytes that the job has written so far; nil: not known.
@@ -91,7 +93,7 @@ type sentinel struct {
 	output int64
 	ended  []progress.Change // since the last sample
 	over   bool              // the session has ended, or what is watched is not the job
-	told   bool              // the user was told that there is no such variable
+	told   map[string]bool   // what the user was told about the expression
 	// broken: ranks have ended after a stall, and the others have not gone on for a whole sample since then. Ranks
 	// that are being ended seem to make progress.
 	broken   bool
@@ -101,7 +103,7 @@ type sentinel struct {
 // Run watches until all ranks have ended, the session is over, or ctx ends. The error says why no rank could be
 // watched, or is the cause of ctx.
 func Run(ctx context.Context, cfg Config) (*Result, error) {
-	s := &sentinel{cfg: cfg, began: time.Now(), states: session.NewStates(cfg.Ranks)}
+	s := &sentinel{cfg: cfg, began: time.Now(), states: session.NewStates(cfg.Ranks), told: map[string]bool{}}
 	s.result.States = s.states
 	if err := s.begin(ctx); err != nil {
 		return &s.result, err
@@ -265,7 +267,7 @@ func (s *sentinel) text(ranks rank.Set) string {
 // sample takes a sample, and says when the job has stalled.
 func (s *sentinel) sample(ctx context.Context) error {
 	began := s.now()
-	args := protocol.Args{Progress: true, Expr: s.cfg.Variable, Limit: sampleLimit}
+	args := protocol.Args{Progress: true, Expr: s.cfg.Value, Limit: sampleLimit}
 	answers, err := s.stacks(ctx, s.text(s.alive()), args)
 	if err != nil {
 		return err
@@ -280,7 +282,7 @@ func (s *sentinel) sample(ctx context.Context) error {
 		s.result.Sight = s.sight(answers)
 	}
 	s.broken = s.broken && (ends > 0 || state != progress.Moving)
-	s.tellVariable()
+	s.tellTroubles(answers)
 	if state == progress.Stalled && before != progress.Stalled {
 		return s.stalled(ctx)
 	}
@@ -320,12 +322,50 @@ func (s *sentinel) wrote() bool {
 	return s.output != before
 }
 
-// tellVariable tells the user, once, that no rank has the variable.
-func (s *sentinel) tellVariable() {
-	if s.cfg.Variable != "" && !s.told && s.judge.Compared() && !s.judge.Valued() {
-		s.told = true
-		s.cfg.Remark(fmt.Sprintf("no rank has a global or static variable %s yet: until one has, progress is judged without it", s.cfg.Variable))
+// mostTroubles bounds the messages about the user's expression.
+const mostTroubles = 8
+
+// tellTroubles tells the user, each reason once, why the expression has no value in ranks.
+func (s *sentinel) tellTroubles(answers []session.Event) {
+	if s.cfg.Value == "" || !s.judge.Compared() {
+		return
 	}
+	troubles := map[string]rank.Set{}
+	for _, e := range answers {
+		for _, c := range e.Group.Columns {
+			if c.Name != protocol.ProgressTrouble {
+				continue
+			}
+			for _, v := range c.Values() {
+				troubles[v.Value] = troubles[v.Value].Union(v.Ranks)
+			}
+		}
+	}
+	for _, why := range slices.Sorted(maps.Keys(troubles)) {
+		if why == "" || s.told[why] || len(s.told) == mostTroubles {
+			continue
+		}
+		s.told[why] = true
+		outcome := "progress is judged by the other ranks"
+		if !s.judge.Valued() {
+			outcome = "until a rank can read it, progress is judged without it"
+		}
+		s.cfg.Remark(fmt.Sprintf("--progress %s cannot be read on %s: %s; %s", s.cfg.Value, ranksText(troubles[why], s.cfg.Ranks), why, outcome))
+	}
+}
+
+// mostRanksText bounds the text of a set of ranks, in bytes.
+const mostRanksText = 100
+
+// ranksText returns some of all ranks in words.
+func ranksText(some, all rank.Set) string {
+	if some.Equal(all) {
+		return "any rank"
+	}
+	if text := some.String(); len(text) <= mostRanksText {
+		return "ranks " + text
+	}
+	return fmt.Sprint(some.Len(), " ranks")
 }
 
 // sight returns what was seen now.

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"log/slog"
+	"maps"
 	"slices"
 	"strings"
 	"testing"
@@ -78,7 +79,19 @@ func (f *fake) answer(id protocol.RequestID, command, script string) {
 			values = append(values, column.ValueCount{Value: value, Ranks: ranks})
 		}
 		slices.SortFunc(values, func(a, b column.ValueCount) int { return strings.Compare(a.Value, b.Value) })
-		g.Columns = []column.Column{column.OfValues(protocol.Progress, values, sampleLimit)}
+		troubles := map[string]rank.Set{}
+		for _, v := range values {
+			why := ""
+			if strings.Contains(v.Value, protocol.ProgressNoValue) {
+				why = "why " + protocol.ProgressNoValue
+			}
+			troubles[why] = troubles[why].Union(v.Ranks)
+		}
+		var whys []column.ValueCount
+		for _, why := range slices.Sorted(maps.Keys(troubles)) {
+			whys = append(whys, column.ValueCount{Value: why, Ranks: troubles[why]})
+		}
+		g.Columns = []column.Column{column.OfValues(protocol.Progress, values, sampleLimit), column.OfValues(protocol.ProgressTrouble, whys, sampleLimit)}
 	}
 	if script != "silence" {
 		f.events <- session.Event{Name: "reply", ID: id, Command: command, Group: g}
@@ -187,14 +200,26 @@ func TestEnd(t *testing.T) {
 	}
 }
 
-func TestVariableThatIsMissing(t *testing.T) {
-	synctest.Test(t, func(t *testing.T) {
-		f := &fake{t: t, samples: []string{"first,novalue@0-3", "stack,novalue@0-3"}}
-		_, said, _ := f.watch(100*time.Second, func(c *Config) { c.Judge.Value, c.Variable = true, "step" })
-		if len(said) != 1 || !strings.Contains(said[0], "no rank has a global or static variable step") {
-			t.Errorf("said %q", said)
-		}
-	})
+// TestTroubles has expressions without a value in all ranks, or in some, which the user is told once.
+func TestTroubles(t *testing.T) {
+	for _, c := range []struct {
+		samples []string
+		want    []string
+	}{
+		{[]string{"first,novalue@0-3", "stack,novalue@0-3"},
+			[]string{"--progress p->n cannot be read on any rank: why novalue; until a rank can read it, progress is judged without it"}},
+		{[]string{"first@0-2 first,novalue@3", "value@0-2 novalue@3"},
+			[]string{"--progress p->n cannot be read on ranks 3: why novalue; progress is judged by the other ranks"}},
+		{[]string{"first@0-3", "value@0-3"}, nil},
+	} {
+		synctest.Test(t, func(t *testing.T) {
+			f := &fake{t: t, samples: c.samples}
+			_, said, _ := f.watch(100*time.Second, func(c *Config) { c.Judge.Value, c.Value = true, "p->n" })
+			if !slices.Equal(said, c.want) {
+				t.Errorf("%q: said %q", c.samples, said)
+			}
+		})
+	}
 }
 
 // Processes that are not those of the ranks any more have not stalled.
