@@ -5,6 +5,7 @@ import (
 	"os/exec"
 	"path/filepath"
 	"regexp"
+	"slices"
 	"strconv"
 	"strings"
 	"syscall"
@@ -239,13 +240,13 @@ func TestHangsInFortran(t *testing.T) {
 				s := newScene(t)
 				job := s.hung(m, fortran(t, m, binding == "f08"), binding)
 				defer job.kill()
-				want := "certain: deadlock: 0-2,4 wait in MPI_Allreduce on MPI_COMM_WORLD for 3, 3 waits for 2 (receive tag 99, 2 has sent tag 7)"
-				if m.command != openMPI.command && binding == "f08" { // there the communicator of a collective is not found
-					want = "certain: 3 waits for 2 (receive tag 99, 2 has sent tag 7); 2 is in MPI_Allreduce, it is not known for whom"
+				want := []string{"certain: deadlock: 0-2,4 wait in MPI_Allreduce on MPI_COMM_WORLD for 3, 3 waits for 2 (receive tag 99, 2 has sent tag 7)"}
+				if m.command != openMPI.command && binding == "f08" { // some releases pass the communicator in a way that is not found
+					want = append(want, "certain: 3 waits for 2 (receive tag 99, 2 has sent tag 7); 2 is in MPI_Allreduce, it is not known for whom")
 				}
 				s.eventually(patience, func() string {
-					if got, _, _ := strings.Cut(job.waits(), "\n"); got != want {
-						return "it says " + got + "\nand not " + want
+					if got, _, _ := strings.Cut(job.waits(), "\n"); !slices.Contains(want, got) {
+						return "it says " + got + "\nand not " + strings.Join(want, ", nor ")
 					}
 					return ""
 				})
