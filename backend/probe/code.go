@@ -50,6 +50,9 @@ func (p *process) Function(pc uint64) (entry uint64, ok bool) {
 	return entry, ok
 }
 
+// mostTails bounds the functions that are followed from one to which a call leads.
+const mostTails = 8
+
 // Derived implements unwind.Code. Only functions of images are followed: generated code changes.
 func (p *process) Derived(entry, pc uint64) (row *cfi.Row, bias uint64) {
 	i := p.module(entry)
@@ -57,11 +60,17 @@ func (p *process) Derived(entry, pc uint64) (row *cfi.Row, bias uint64) {
 		return nil, 0
 	}
 	m := &p.modules[i]
-	f := p.images[i].derive(m, p.pid, entry-m.Bias, &p.derivable)
-	if f == nil {
-		return nil, 0
+	for next, n := []uint64{entry - m.Bias}, 0; n < min(len(next), mostTails); n++ {
+		f := p.images[i].derive(m, p.pid, next[n], &p.derivable)
+		if f == nil {
+			continue
+		}
+		if f.Reaches(pc - m.Bias) {
+			return f.Row(pc - m.Bias), m.Bias
+		}
+		next = append(next, f.Tails...)
 	}
-	return f.Row(pc - m.Bias), m.Bias
+	return nil, 0
 }
 
 // derive returns what is derived from the instructions of the function at an address of the file; nil:
@@ -116,5 +125,8 @@ func (c code) Function(addr uint64) (first, end uint64, ok bool) {
 		return f.First, f.First + f.Size, true
 	}
 	end = min(c.entry+mostFunction, c.m.End-c.m.Bias)
+	if next, ok := c.symbols.After(c.entry); ok {
+		end = min(end, next)
+	}
 	return c.entry, end, addr >= c.entry && addr < end
 }

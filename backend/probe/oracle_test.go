@@ -288,9 +288,6 @@ func (p target) checkScenes(t *testing.T, k kind) {
 		if want == "loaded plugin wait_here" && strings.Contains(k.flags, "-static") {
 			continue
 		}
-		if want == "once wait_here" && k.compiler == "musl-gcc" { // pthread_once jumps to a function before it, without a name: cut
-			continue
-		}
 		if !slices.Contains(all, want) {
 			t.Errorf("no thread stands in %s, but\n%s", want, strings.Join(functions(newCache().take([]int{p.Process.Pid}, view{"function", true})[0]), "\n"))
 		}

@@ -97,6 +97,7 @@ type analysis struct {
 	code        map[uint64]*amd64.Inst
 	blocks      map[uint64]*block
 	jumps       map[uint64][]uint64 // targets of indirect jumps, by address; none: not understood
+	tables      map[uint64]table    // of those jumps
 	leaves      map[uint64]bool     // indirect jumps that leave the function (tail calls)
 	escaped     escapes
 	written     map[Slot]bool // words of the stack, of 8 bytes, that an instruction writes
@@ -163,7 +164,7 @@ func analyse(image Image, addr uint64, partial bool, left *int) (*analysis, erro
 	}
 	a := &analysis{
 		pool: pool{}, image: image, first: first, extents: []extent{{first, end}}, code: map[uint64]*amd64.Inst{},
-		jumps: map[uint64][]uint64{}, leaves: map[uint64]bool{}, escaped: escapes{}, written: map[Slot]bool{}, left: left, partial: partial,
+		jumps: map[uint64][]uint64{}, tables: map[uint64]table{}, leaves: map[uint64]bool{}, escaped: escapes{}, written: map[Slot]bool{}, left: left, partial: partial,
 	}
 	for range mostRounds {
 		if err := a.flow(); err != nil {
@@ -229,11 +230,13 @@ func (a *analysis) follow(s *State, i *amd64.Inst) {
 	m, _ := i.Args[0].(x86asm.Mem)
 	slot, ok := SlotOf(s.Registers[amd64.RSP])
 	a.leaves[i.Addr] = ok && slot == (Slot{nil, -8}) && m.Index == 0 // a tail call
-	if to := a.table(s, i); len(to) > 0 {
-		a.jumps[i.Addr] = to
+	a.jumps[i.Addr] = nil
+	if t, ok := a.table(s, i); ok && len(a.targets(t)) > 0 {
+		a.tables[i.Addr] = t
+		for at, t := range a.tables { // one of the others may end where the new one begins
+			a.jumps[at] = a.targets(t)
+		}
 		a.again = true
-	} else {
-		a.jumps[i.Addr] = nil
 	}
 }
 

@@ -122,9 +122,20 @@ type block struct {
 	to   []uint64 // first addresses of the blocks that follow
 }
 
-// flow finds all blocks of the function that can be reached from its entry. An unknown instruction is an error,
-// since ways would be missing, except directly after a call: that may be one that does not return.
+// flow finds all blocks of the function that can be reached from its entry.
 func (a *analysis) flow() error {
+	if err := a.reach(nil); err != nil || !a.partial {
+		return err
+	}
+	if endless := a.findEndless(); len(endless) > 0 {
+		return a.reach(endless)
+	}
+	return nil
+}
+
+// reach finds the blocks that can be reached from the entry if the calls at some addresses do not return. An unknown
+// instruction is an error, since ways would be missing, except directly after a call: that may not return either.
+func (a *analysis) reach(endless map[uint64]bool) error {
 	leaders, seen := map[uint64]bool{a.first: true}, map[uint64]bool{}
 	ends := map[uint64][]uint64{}
 	for work := []uint64{a.first}; len(work) > 0; {
@@ -145,7 +156,7 @@ func (a *analysis) flow() error {
 				return ErrTooLong
 			}
 			to, isEnd := a.ends(i)
-			if isEnd {
+			if isEnd || endless[at] {
 				ends[at] = to
 				for _, addr := range to {
 					leaders[addr] = true
@@ -182,8 +193,15 @@ func (a *analysis) blockFrom(first uint64, leaders, seen map[uint64]bool, ends m
 	return b
 }
 
-// table returns the targets of a jump through a table of offsets or addresses; nil: it is no such jump.
-func (a *analysis) table(s *State, i *amd64.Inst) []uint64 {
+// table is a table of offsets or addresses through which a function jumps.
+type table struct {
+	start uint64 // address of the file
+	from  uint64 // elements of 4 bytes are relative to it
+	size  uint64 // bytes of an element
+}
+
+// table returns the table of an indirect jump; ok is false if there is none.
+func (a *analysis) table(s *State, i *amd64.Inst) (t table, ok bool) {
 	base, from, size := a.tableOf(s, i)
 	for base != nil && base.Kind == Sum && base.B != nil {
 		switch {
@@ -192,17 +210,23 @@ func (a *analysis) table(s *State, i *amd64.Inst) []uint64 {
 		case base.B.Kind == Address:
 			base = base.B
 		default:
-			return nil
+			return t, false
 		}
 	}
 	switch {
 	case base == nil:
-		return nil
+		return t, false
 	case base.Kind == Address:
+		t = table{start: uint64(base.N), size: size}
 	case base.Kind != Constant || base.N < 4096 || size == 4:
-		return nil
+		return t, false
+	default: // an address of the process
+		t = table{start: uint64(base.N) - a.image.Bias(), size: size}
 	}
-	return a.targets(base, from, size)
+	if from != nil {
+		t.from = uint64(from.N)
+	}
+	return t, true
 }
 
 // tableOf returns the address of an element of a jump table, the address to which its elements are relative
@@ -235,23 +259,23 @@ func (a *analysis) tableOf(s *State, i *amd64.Inst) (element, from *Value, size 
 // mostTargets bounds a jump table.
 const mostTargets = 1024
 
-// targets reads a jump table until an element does not lead into the function.
-func (a *analysis) targets(base, from *Value, size uint64) []uint64 {
-	bias := a.image.Bias()
-	start := uint64(base.N)
-	if base.Kind == Constant { // an address of the process
-		start -= bias
-	}
+// targets reads a jump table until an element does not lead into the function, or another table begins.
+func (a *analysis) targets(t table) []uint64 {
 	seen := map[uint64]bool{}
 	var all []uint64
+	others := map[uint64]bool{}
+	for _, other := range a.tables {
+		others[other.start] = other.start != t.start
+	}
 	for n := range uint64(mostTargets) {
-		v, ok := readUint(a.image, start+n*size, int(size))
-		if !ok {
+		at := t.start + n*t.size
+		v, ok := readUint(a.image, at, int(t.size))
+		if !ok || others[at] {
 			break
 		}
-		to := v - bias
-		if size == 4 {
-			to = uint64(from.N + int64(int32(v)))
+		to := v - a.image.Bias()
+		if t.size == 4 {
+			to = t.from + uint64(int64(int32(v)))
 		}
 		if !a.inside(to) && !a.cold(to) {
 			break

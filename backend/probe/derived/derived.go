@@ -8,6 +8,8 @@ import (
 	"slices"
 	"sort"
 
+	"golang.org/x/arch/x86/x86asm"
+
 	"sdm/backend/probe/amd64"
 	"sdm/backend/probe/cfi"
 	"sdm/backend/probe/dataflow"
@@ -21,6 +23,8 @@ type Function struct {
 	First uint64 // address of the function
 	// Whole: all ways through the function were understood.
 	Whole bool
+	// Tails are where the function jumps when its frame is gone: other functions, which then return to its caller. They ascend.
+	Tails []uint64
 	spans []span // ascending
 }
 
@@ -47,12 +51,18 @@ func Of(image dataflow.Image, addr uint64, left *int) (*Function, error) {
 			rows[k] = row
 		}
 		f.spans = append(f.spans, span{i.Addr, i.Next(), row})
+		_, branch := i.Branch()
+		if to, direct := i.Target(); direct && (branch || i.Op == x86asm.JMP) && k == atEntry {
+			f.Tails = append(f.Tails, to)
+		}
 	})
 	if err != nil {
 		return nil, err
 	}
 	f.Whole = whole
 	f.join()
+	slices.Sort(f.Tails)
+	f.Tails = slices.DeleteFunc(slices.Compact(f.Tails), f.Reaches)
 	return f, nil
 }
 
@@ -103,6 +113,9 @@ type key struct {
 
 // unchanged is the place of a register that holds its caller's value.
 var unchanged = cfi.Place{}
+
+// atEntry is the key before the first instruction of a function, and before it jumps to another one in place of a call.
+var atEntry = key{frame: cfi.Place{Register: amd64.DWARF(amd64.RSP), Offset: 8}}
 
 // keyOf returns the key of a state.
 func keyOf(s *dataflow.State) key {

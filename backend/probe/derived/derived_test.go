@@ -3,6 +3,7 @@ package derived_test
 import (
 	"encoding/binary"
 	"errors"
+	"slices"
 	"strings"
 	"testing"
 
@@ -42,6 +43,8 @@ func TestRow(t *testing.T) {
 		{"aligned", "push rbx; mov rbx, rsp; sub rsp, 200; and rsp, -64; mov [rsp+8], rbp; mov ebp, 1; ud2", 0x8090, 0x8048},
 		{"aligned, pointer stored", "mov rax, rsp; sub rsp, 200; and rsp, -64; mov [rsp+16], rax; mov rax, 1; mov [rsp+8], rbp; mov ebp, 1; ud2", 0x90, 0x8048},
 		{"realigned as by gcc, and a variable", "lea r10, [rsp+8]; and rsp, -64; push [r10-8]; push rbp; mov rbp, rsp; push r10; sub rsp, rdi; mov rdi, rsp; call rax; ud2", 0x8060, 0x8068},
+		{"a call that does not return, and a function that jumps to this one", "push rbx; sub rsp, 16; cmp edi, 3; jb 1f; je 2f; add rsp, 16; pop rbx; ret; 1: ud2; 2: call rax; nop; push rbp; xor ebp, ebp; call rdx; pop rbp; jmp f", 0x8060, 0x8068},
+		{"a table, and another one behind it", "push rbx; lea rdx, [rip+8f]; movsxd rax, dword ptr [rdx+rdi*4]; add rax, rdx; jmp rax; 1: lea rdx, [rip+9f]; movsxd rax, dword ptr [rdx+rdi*4]; add rax, rdx; jmp rax; 3: mov eax, 0x51515151; nop; nop; nop; nop; 2: ud2; 8: .long 1b-8b, 1b-8b; 9: .long 2b-9b, 3b-9b", 0x8050, 0x8068},
 		{"lost", "mov ebp, 1; ud2", 0x8048, 0},
 		{"variable", "sub rsp, rdi; ud2", 0, 0},
 		{"two depths", "test edi, edi; je 1f; push rax; 1: ud2", 0, 0},
@@ -97,6 +100,10 @@ func TestUnreachable(t *testing.T) {
 	}
 	if f, err := derived.Of(dataflowtest.Assemble(t, "push rax; jmp rsi"), base, enough()); err != nil || f.Whole {
 		t.Errorf("a jump to anywhere: %+v, %v", f, err)
+	}
+	f, err = derived.Of(dataflowtest.Assemble(t, "push rbx; test edi, edi; pop rbx; je f-32; call f-64; jmp f-48"), base, enough())
+	if err != nil || !slices.Equal(f.Tails, []uint64{base - 48, base - 32}) || f.Reaches(base-32) {
+		t.Errorf("jumps to other functions: %+v, %v", f, err)
 	}
 	if _, err := derived.Of(dataflowtest.Code{}, base, enough()); err == nil {
 		t.Error("no code is a function")

@@ -189,6 +189,25 @@ func (s *Symbols) Function(addr uint64) (f Function, ok bool) {
 	return f, ok
 }
 
+// After returns the first address above addr at which a function with a size begins; ok is false if there is none.
+func (s *Symbols) After(addr uint64) (first uint64, ok bool) {
+	if s == nil {
+		return 0, false
+	}
+	err := protect(func() {
+		if s.byAddr == nil {
+			s.order()
+		}
+		if addr+1 < s.base || addr+1-s.base >= mostSpan {
+			return
+		}
+		for i := s.byAddr.from((addr + 1 - s.base) << addrShift); i < len(s.byAddr.keys) && !ok; i++ {
+			first, ok = s.base+s.byAddr.at(i)>>addrShift, s.byAddr.at(i)&sizedBit != 0
+		}
+	})
+	return first, ok && err == nil
+}
+
 // A key of byAddr has the address relative to base, a bit for functions that have a size, and the
 // number of the symbol.
 const (

@@ -3,6 +3,7 @@
 package unwind
 
 import (
+	"bytes"
 	"encoding/binary"
 
 	"sdm/backend/probe/cfi"
@@ -56,7 +57,7 @@ func (w *Walker) leave(b []byte, regs *cfi.Registers) (n int, ret bool) {
 		return 0, pop(w.Machine.PC, 1) > 0
 	case len(b) >= 2 && b[0] == 0xff && b[1] == 0x25: // jmp *slot(%rip), as in a stub of the linker
 		return 0, pop(w.Machine.PC, 1) > 0
-	case len(b) >= 4 && string(b[:4]) == "\xf3\x0f\x1e\xfa": // endbr64
+	case bytes.HasPrefix(b, endBranch):
 		return 4, false
 	case len(b) >= 4 && b[0] == 0x48 && b[1] == 0x83 && b[2] == 0xc4 && b[3] < 0x80: // add $n,%rsp
 		regs.Set(w.Machine.SP, sp+uint64(b[3]))

@@ -63,9 +63,12 @@ func callARM64(code []byte, end uint64) (is bool, target uint64) {
 	return false, 0
 }
 
+// endBranch is ENDBR64, where a function may begin that is called through a pointer (Intel SDM, volume 1, 17.3).
+var endBranch = []byte("\xf3\x0f\x1e\xfa")
+
 // pointsAMD64 looks for ENDBR64, if it is there, and push %rbp; mov %rsp,%rbp.
 func pointsAMD64(code []byte, at uint64) bool {
-	rest := strings.TrimPrefix(string(code), "\xf3\x0f\x1e\xfa")
+	rest := strings.TrimPrefix(string(code), string(endBranch))
 	begin := uint64(len(code)-len(rest)) + 4
 	return at >= begin && (strings.HasPrefix(rest, "\x55\x48\x89\xe5") || strings.HasPrefix(rest, "\x55\x48\x8b\xec"))
 }

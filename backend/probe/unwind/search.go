@@ -3,6 +3,7 @@
 package unwind
 
 import (
+	"bytes"
 	"encoding/binary"
 
 	"sdm/backend/probe/cfi"
@@ -35,28 +36,59 @@ func (w *walk) search(f *Frame, regs *cfi.Registers, entry, end uint64) (caller 
 	return w.follow(candidates, regs, entry)
 }
 
-// confirmed returns the caller whose call has a function as its target that contains the address of the
-// frame, and whose instructions confirm where the return address is.
+// confirmed returns the caller whose call has a function as its target from which the code comes to the address
+// of the frame, and whose instructions confirm where the return address is. Functions that begin below the address
+// are tried first; others may jump to the one of the frame.
 func (w *walk) confirmed(f *Frame, regs *cfi.Registers, candidates []candidate) (caller cfi.Registers, ok bool) {
-	derived := 0
-	for _, c := range candidates {
-		target := w.target(c.to)
-		for range mostJumps { // through stubs to the function
-			if to, isStub := w.stub(target); isStub {
-				target = to
+	for _, below := range []bool{true, false} {
+		derived := 0
+		for _, c := range candidates {
+			target := w.target(c.to)
+			for range mostJumps { // through stubs to the function
+				if to, isStub := w.stub(target); isStub {
+					target = to
+				}
+			}
+			if target == 0 || below != (target <= f.PC && f.PC-target <= mostFunction) {
+				continue
+			}
+			if derived++; derived > mostDerived {
+				break
+			}
+			if caller, ok := w.byCode(f, regs, target); ok {
+				if sp, _ := caller.Get(w.Machine.SP); sp == c.at+8 {
+					return caller, true
+				}
 			}
 		}
-		if target == 0 || target > f.PC || f.PC-target > mostFunction {
+	}
+	return w.byMark(f, regs)
+}
+
+// mostMarked bounds the distance of an address from the mark at the begin of its function, in bytes.
+const mostMarked = 16 << 10
+
+// byMark returns the caller of a function that was called through a pointer. Compilers mark the begin of such functions
+// by ENDBR64, which is also where setjmp returns, but seldom at the alignment of functions.
+func (w *walk) byMark(f *Frame, regs *cfi.Registers) (caller cfi.Registers, ok bool) {
+	const alignment = 16
+	b := make([]byte, mostMarked)
+	at := f.Lookup()&^(alignment-1) + alignment - mostMarked
+	for !w.Memory.Read(at, b) {
+		at += uint64(len(b) - len(b)/2)
+		if b = b[len(b)-len(b)/2:]; len(b) < alignment {
+			return caller, false
+		}
+	}
+	for n := len(b) - alignment; n >= 0; n -= alignment {
+		if !bytes.HasPrefix(b[n:], endBranch) {
 			continue
 		}
-		if derived++; derived > mostDerived {
-			break
-		}
-		if caller, ok := w.byCode(f, regs, target); ok {
-			if sp, _ := caller.Get(w.Machine.SP); sp == c.at+8 {
-				return caller, true
-			}
-		}
+		entry := at + uint64(n)
+		caller, ok := w.byCode(f, regs, entry)
+		to, _ := caller.Get(w.Machine.PC)
+		target := w.target(to)
+		return caller, ok && (target == 0 || w.leads(target, entry))
 	}
 	return caller, false
 }

@@ -23,8 +23,9 @@ type Code interface {
 	// Function returns the first address of the function that contains an address, by symbols; ok is false
 	// if none is known. Function and Derived are called only for code without tables.
 	Function(pc uint64) (entry uint64, ok bool)
-	// Derived returns the row for an address of the function that begins at entry, as derived from the
-	// instructions of the function, and the bias of the image; nil: nothing is certain.
+	// Derived returns the row for an address of the function that begins at entry, or of one to which that
+	// jumps in place of a call, as derived from the instructions, and the bias of the image; nil: nothing is
+	// certain.
 	Derived(entry, pc uint64) (row *cfi.Row, bias uint64)
 }
 

@@ -142,6 +142,43 @@ func TestCircle(t *testing.T) {
 	}
 }
 
+// led is code whose instructions are followed.
+type led struct{ code }
+
+func (c led) Derived(entry, pc uint64) (*cfi.Row, uint64) {
+	left := 1000
+	f, err := derived.Of(hostile{c.memory, entry}, entry, &left)
+	if err != nil {
+		return nil, 0
+	}
+	return f.Row(pc), 0
+}
+
+// TestMark has a function without a symbol, of which only ENDBR64 tells that it begins there.
+func TestMark(t *testing.T) {
+	for name, c := range map[string]struct {
+		entry int
+		to    uint64 // return address
+		want  int    // frames
+	}{
+		"called through a pointer":     {0x400, 0x1306, 2},
+		"a call of something else":     {0x400, 0x1105, 1},
+		"a mark within a function":     {0x404, 0x1306, 1},
+		"the code does not lead there": {0x3f0, 0x1306, 1},
+	} {
+		w, stack := walker()
+		text := w.Code.(code).b
+		copy(text[0x304:], "\xff\xd0")                                       // call *%rax
+		copy(text[c.entry:], "\xf3\x0f\x1e\xfa\x53\x48\x83\xec\x10\x90\xc3") // push %rbx; sub $16,%rsp; nop; ret
+		w.Code = led{w.Code.(code)}
+		stack.set(0x8010, 0x1205) // of an earlier call
+		stack.set(0x8018, c.to)
+		if s := w.Walk(registers(0x1409, 0x8000, 0)); len(s.Frames) != c.want || c.want == 2 && (s.Frames[1].PC != c.to || s.Frames[0].How != ByCode) {
+			t.Errorf("%s: %+v", name, s)
+		}
+	}
+}
+
 func TestLinkRegister(t *testing.T) {
 	w, _ := walker()
 	w.Machine = ARM64

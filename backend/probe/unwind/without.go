@@ -3,6 +3,7 @@
 package unwind
 
 import (
+	"bytes"
 	"errors"
 	"fmt"
 
@@ -171,7 +172,7 @@ func (w *Walker) stub(at uint64) (uint64, bool) {
 		return 0, false
 	}
 	code := b[:]
-	if string(code[:4]) == "\xf3\x0f\x1e\xfa" { // ENDBR64
+	if bytes.HasPrefix(code, endBranch) {
 		code, at = code[4:], at+4
 	}
 	if code[0] == 0xf2 { // BND
