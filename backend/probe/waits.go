@@ -284,9 +284,12 @@ func framesText(frames []stack.Frame, function, signal string) string {
 	if function != "" {
 		is := func(f stack.Frame) bool { return strings.TrimPrefix(f.Func, "P") == "MPI_"+function }
 		if !slices.ContainsFunc(frames, is) { // the function has ended in a jump to another one, so that it has no frame
-			is = func(f stack.Frame) bool { return strings.HasPrefix(filepath.Base(f.From), "libmpi") }
+			is = ofMPI
 		}
 		if i := slices.IndexFunc(frames, is); i >= 0 {
+			for i > 1 && ofMPI(frames[i-1]) { // the library for Fortran has called it
+				i--
+			}
 			end = i
 		}
 		named := func(f stack.Frame) bool { return f.Func != unnamed }
@@ -315,6 +318,10 @@ func framesText(frames []stack.Frame, function, signal string) string {
 	}
 	return strings.Join(names, "\n")
 }
+
+// ofMPI reports whether a function is in a library of MPI: libmpi, libmpich, and those for Fortran and C++,
+// libmpi_mpifh and libmpichfort, which are between the program and the others.
+func ofMPI(f stack.Frame) bool { return strings.HasPrefix(filepath.Base(f.From), "libmpi") }
 
 // saved are the registers, by their DWARF numbers, that functions must preserve (System V ABI, AMD64).
 // Others do not have the values that they had in the function that called MPI.

@@ -245,8 +245,12 @@ func TestHangsInFortran(t *testing.T) {
 					want = append(want, "certain: 3 waits for 2 (receive tag 99, 2 has sent tag 7); 2 is in MPI_Allreduce, it is not known for whom")
 				}
 				s.eventually(patience, func() string {
-					if got, _, _ := strings.Cut(job.waits(), "\n"); !slices.Contains(want, got) {
+					text := job.waits()
+					if got, _, _ := strings.Cut(text, "\n"); !slices.Contains(want, got) {
 						return "it says " + got + "\nand not " + strings.Join(want, ", nor ")
+					}
+					if by := strings.Count(text, "called by"); by == 0 || by != strings.Count(text, "called by hang_"+binding+" (hangf.F90)") {
+						return "the calls are not those of the program: " + text
 					}
 					return ""
 				})
