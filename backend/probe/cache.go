@@ -108,9 +108,28 @@ func (c *cache) unload() {
 	}
 }
 
-// rest drops the memory that only samples use.
+// rest drops the memory that only samples use. What they have found is kept.
 func (c *cache) rest() {
 	c.buffer, c.scratch, c.text = hold.Buffer{}, nil, mapsText{names: image.Names{}}
+	for _, s := range c.images {
+		s.rest()
+	}
+	for _, p := range c.processes {
+		p.rest()
+	}
+}
+
+// rest drops what is read or made again when an address is looked up that has not been looked up before.
+func (s *shared) rest() {
+	s.kept = map[uint64][]byte{}
+	s.symbols.Rest()
+	s.lines, s.lined = nil, false
+	s.mpi.Rest()
+	for _, b := range [][]byte{s.file, s.separate} {
+		if b != nil {
+			hold.Unload(b)
+		}
+	}
 }
 
 // sweep drops the images that no known process has.
@@ -176,9 +195,9 @@ func (p *pages) page(n uint64) []byte {
 // at returns the functions at an address of the file of a module, the innermost inlined one first; none
 // if nothing is known. The debug information has precedence over symbols.
 func (s *shared) at(m *image.Module, pid int, addr uint64) []image.Place {
-	s.need(m, pid)
 	places, ok := s.places[addr]
 	if !ok {
+		s.need(m, pid)
 		s.loaded = true
 		s.readLines()
 		places = s.lines.At(addr)
@@ -204,7 +223,7 @@ func (s *shared) at(m *image.Module, pid int, addr uint64) []image.Place {
 // need reads the symbols if they have not been read.
 func (s *shared) need(m *image.Module, pid int) {
 	if !s.named {
-		s.named = true
+		s.named, s.loaded = true, true
 		s.readNames(m, pid)
 		s.readSeparate(m, pid)
 		if gone := !hold.Memory(pid).Read(m.Header.Start, make([]byte, 1)); gone && s.symbols == nil {

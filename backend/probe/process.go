@@ -36,15 +36,17 @@ type process struct {
 	fresh   bool             // maps have just been read
 	program string           // file of the program, as in image.Module
 	objects backend.Objects
-	python  *pythonOf         // nil: it has no interpreter of Python
-	calls   map[int]blocked   // of MPI, by thread; nil: not looked for
-	torch   map[int]torchCall // of torch.distributed, by thread
-	state   wait.State        // before it was held
-	number  number            // in MPI_COMM_WORLD
-	runs    *runs             // before it was held; nil without torch
-	futexes map[int]*futex    // for which threads wait, by thread ID
-	host    *host
-	defect  *protocol.Fault // of a panic while it was held; nil: none
+	// mayPython are the images that may contain an interpreter of Python; nil: not looked for yet.
+	mayPython *pythonImages
+	python    *pythonOf         // nil: it has no interpreter of Python
+	calls     map[int]blocked   // of MPI, by thread; nil: not looked for
+	torch     map[int]torchCall // of torch.distributed, by thread
+	state     wait.State        // before it was held
+	number    number            // in MPI_COMM_WORLD
+	runs      *runs             // before it was held; nil without torch
+	futexes   map[int]*futex    // for which threads wait, by thread ID
+	host      *host
+	defect    *protocol.Fault // of a panic while it was held; nil: none
 	// derivable is how many instructions of code without tables may be executed for this sample.
 	derivable int
 }
@@ -98,6 +100,14 @@ func (c *cache) read(pid int) (*process, error) {
 	p.objects = p.objectsOf()
 	p.findPython()
 	return p, nil
+}
+
+// rest drops what the last sample has found.
+func (p *process) rest() {
+	p.calls, p.torch, p.futexes, p.runs = nil, nil, nil, nil
+	if p.python != nil {
+		p.python.shot = nil
+	}
 }
 
 // readMaps reads the mappings. t is reused memory.

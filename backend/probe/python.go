@@ -30,27 +30,41 @@ type pythonOf struct {
 // mostInterpreters bounds the processes whose interpreters an image keeps.
 const mostInterpreters = 4096
 
-// findPython looks for interpreters in the program and in libraries whose names say so, and plans
-// what to copy.
-func (p *process) findPython() {
-	p.python = nil
-	var images python.Images
-	var modules []int
+// pythonImages are the images of a process that may contain an interpreter.
+type pythonImages struct {
+	python.Images
+	modules []int // their numbers
+	holder  int   // index of the one that contains it; -1: none does
+}
+
+// pythonImagesOf looks for an interpreter in the program and in libraries whose names say so.
+func (p *process) pythonImagesOf() *pythonImages {
+	x := &pythonImages{}
 	for i := range p.modules {
 		m := &p.modules[i]
 		switch program := m.File == p.program && m.File != ""; {
 		case !python.MayHold(m.Path, program):
 		case program:
-			images, modules = slices.Insert(images, 0, python.Image(placed{p, i})), slices.Insert(modules, 0, i)
+			x.Images, x.modules = slices.Insert(x.Images, 0, python.Image(placed{p, i})), slices.Insert(x.modules, 0, i)
 		default:
-			images, modules = append(images, placed{p, i}), append(modules, i)
+			x.Images, x.modules = append(x.Images, placed{p, i}), append(x.modules, i)
 		}
 	}
-	holder := images.Holder()
+	x.holder = x.Holder()
+	return x
+}
+
+// findPython looks for interpreters, and plans what to copy.
+func (p *process) findPython() {
+	p.python = nil
+	if p.mayPython == nil {
+		p.mayPython = p.pythonImagesOf()
+	}
+	images, holder := p.mayPython.Images, p.mayPython.holder
 	if holder < 0 {
 		return
 	}
-	x := &pythonOf{module: modules[holder]}
+	x := &pythonOf{module: p.mayPython.modules[holder]}
 	p.python = x
 	s := p.images[x.module]
 	if x.in = s.interpreters[p.pid]; x.in == nil || !x.in.IsIn(images) {

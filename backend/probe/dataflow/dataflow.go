@@ -254,7 +254,7 @@ func (a *analysis) site(addr uint64, exact bool) (*Site, error) {
 			for _, before := range b.code[:n] {
 				a.step(s, before)
 			}
-			site := &Site{First: a.first, Inst: i, Before: *s, escaped: a.escaped, values: a.pool}
+			site := &Site{First: a.first, Inst: i, Before: *s, escaped: a.escaped, values: a.ofEntry()}
 			if i.Op == x86asm.CALL {
 				site.Target = a.called(s, i)
 				sp, ok := SlotOf(s.Registers[amd64.RSP])

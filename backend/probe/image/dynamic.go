@@ -21,7 +21,7 @@ func (m *Module) DynamicSymbols(mem cfi.Memory) (s *Symbols) {
 	if len(entries) == 0 || !mem.Read(m.at(d[elf.DT_SYMTAB]), entries) || !mem.Read(m.at(d[elf.DT_STRTAB]), names) {
 		return nil
 	}
-	s = &Symbols{sections: map[string]section{}}
+	s = &Symbols{}
 	s.add(&table{entries: entries, names: names})
 	if at, ok := d[elf.DT_SONAME]; ok {
 		s.SharedName = string(textAt(names, uint32(min(at, uint64(len(names)))), mostSymbolName))

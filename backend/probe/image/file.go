@@ -16,6 +16,48 @@ import (
 type file struct {
 	data     []byte
 	sections []section
+	table    sectionTable
+}
+
+// sectionTable is the headers of the sections of a file as they are there, and their names. The zero value has none.
+type sectionTable struct {
+	headers, names []byte
+}
+
+// allocated calls f with the headers of the sections that are in the memory of processes and have a name, until f
+// returns false.
+func (t sectionTable) allocated(f func(header, name []byte) bool) {
+	le := binary.LittleEndian
+	for b := t.headers; len(b) >= sectionHeader; b = b[sectionHeader:] {
+		if elf.SectionFlag(le.Uint64(b[8:]))&elf.SHF_ALLOC == 0 {
+			continue
+		}
+		if name := textAt(t.names, le.Uint32(b), mostSectionName); len(name) > 0 && !f(b, name) {
+			return
+		}
+	}
+}
+
+// find returns the place of a section with a name by the addresses of the file.
+func (t sectionTable) find(name string) (addr, size uint64, ok bool) {
+	t.allocated(func(header, found []byte) bool {
+		if ok = string(found) == name; ok {
+			addr, size = binary.LittleEndian.Uint64(header[16:]), binary.LittleEndian.Uint64(header[32:])
+		}
+		return !ok
+	})
+	return addr, size, ok
+}
+
+// lowest returns the lowest address of a section; ok is false if there are none.
+func (t sectionTable) lowest() (addr uint64, ok bool) {
+	t.allocated(func(header, _ []byte) bool {
+		if x := binary.LittleEndian.Uint64(header[16:]); !ok || x < addr {
+			addr, ok = x, true
+		}
+		return true
+	})
+	return addr, ok
 }
 
 // section is a section of a file.
@@ -92,6 +134,7 @@ func parseFile(data []byte) (*file, error) {
 		}
 	}
 	text := f.contents(f.number(names))
+	f.table = sectionTable{headers, text}
 	for i := range f.sections {
 		f.sections[i].name = string(textAt(text, le.Uint32(headers[i*sectionHeader:]), mostSectionName))
 	}

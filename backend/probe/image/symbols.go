@@ -17,12 +17,24 @@ type Symbols struct {
 	// SharedName is the name by which programs refer to a library (DT_SONAME); "": none.
 	SharedName string
 
-	sections map[string]section
+	sections sectionTable
 	packed   []byte // .gnu_debugdata of a file without .symtab, which has further symbols; nil: none
 	tables   []*table
 	count    int    // number of entries of all tables
 	base     uint64 // lowest address of a section
 	byAddr   *index // nil: not made yet
+}
+
+// Rest drops what is made again when it is needed: the orders in which symbols are looked up, 8 bytes for each
+// symbol of a file that was searched.
+func (s *Symbols) Rest() {
+	if s == nil {
+		return
+	}
+	s.byAddr = nil
+	for _, t := range s.tables {
+		t.byName = nil
+	}
 }
 
 const (
@@ -64,15 +76,8 @@ func readSymbols(data []byte) (*Symbols, string, error) {
 	if err != nil {
 		return nil, "", err
 	}
-	s := &Symbols{SharedName: f.sharedName(), sections: map[string]section{}}
-	for i := range f.sections {
-		if x := &f.sections[i]; x.flags&elf.SHF_ALLOC != 0 && x.name != "" {
-			if len(s.sections) == 0 || x.addr < s.base {
-				s.base = x.addr
-			}
-			s.sections[x.name] = *x
-		}
-	}
+	s := &Symbols{SharedName: f.sharedName(), sections: f.table}
+	s.base, _ = s.sections.lowest()
 	for _, kind := range []elf.SectionType{elf.SHT_DYNSYM, elf.SHT_SYMTAB} {
 		for i := range f.sections {
 			if x := &f.sections[i]; x.kind == kind {
@@ -126,8 +131,10 @@ func (s *Symbols) Section(name string) (addr, size uint64, ok bool) {
 	if s == nil {
 		return 0, 0, false
 	}
-	x, ok := s.sections[name]
-	return x.addr, x.size, ok
+	if err := protect(func() { addr, size, ok = s.sections.find(name) }); err != nil {
+		return 0, 0, false
+	}
+	return addr, size, ok
 }
 
 // Address returns the address of a function or variable in the file. Exported ones have precedence.
