@@ -13,28 +13,22 @@ import (
 	"strconv"
 	"strings"
 	"time"
+
+	"golang.org/x/sys/unix"
 )
 
-// cpuTime returns the processor time that processes have used. It reads schedstat of each thread,
-// which counts nanoseconds; stat counts ticks of 10 ms (proc(5)).
+// cpuTime returns the processor time that processes have used, with that of threads that have ended. It reads the
+// clocks of the processes, which count nanoseconds (clock_getcpuclockid(3), include/linux/posix-timers.h of the kernel);
+// schedstat of their threads lacks those that have ended: the sampler's ends with each sample.
 func cpuTime(pids []int) time.Duration {
+	const sched = 2
 	var sum time.Duration
 	for _, pid := range pids {
-		files, err := filepath.Glob(fmt.Sprintf("/proc/%d/task/*/schedstat", pid))
-		if err != nil || len(files) == 0 {
-			fatal("processor time", fmt.Errorf("process %d is not there", pid))
+		var t unix.Timespec
+		if err := unix.ClockGettime(int32(^pid<<3|sched), &t); err != nil {
+			fatal("processor time", fmt.Errorf("process %d: %w", pid, err))
 		}
-		for _, f := range files {
-			var ns int64
-			text, err := os.ReadFile(f)
-			if err == nil {
-				_, err = fmt.Sscan(string(text), &ns)
-			}
-			if err != nil {
-				fatal("processor time", err)
-			}
-			sum += time.Duration(ns)
-		}
+		sum += time.Duration(t.Nano())
 	}
 	return sum
 }
