@@ -39,7 +39,7 @@ type cache struct {
 }
 
 func newCache() *cache {
-	return &cache{text: mapsText{make([]byte, 0, 64<<10), image.Names{}}, images: map[string]*shared{}, processes: map[int]*process{}}
+	return &cache{text: mapsText{text: make([]byte, 0, 64<<10), names: image.Names{}}, images: map[string]*shared{}, processes: map[int]*process{}}
 }
 
 // shared is an image with what is known of it, which is the same for all processes that have it. Its

@@ -89,7 +89,9 @@ func (p *process) readFrames(t *snapshot.Thread, v view) []stack.Frame {
 
 // levels returns the levels of a thread, innermost first, with those of Python among them.
 func (p *process) levels(t *snapshot.Thread, v view) (levels []level) {
-	for _, f := range shortened(p.join(t)) {
+	frames := shortened(p.join(t))
+	levels = make([]level, 0, len(frames))
+	for _, f := range frames {
 		switch {
 		case f.Python != nil:
 			l := level{Frame: pythonFrame(f.Python, v.by), python: true}
@@ -205,6 +207,7 @@ func (p *process) places(f unwind.Frame, by string) (levels []level) {
 		return []level{{Frame: stack.Frame{Func: handlerCalled}}}
 	}
 	places, library := p.at(f.Lookup())
+	levels = make([]level, 0, len(places))
 	for _, x := range places {
 		out := level{Frame: stack.Frame{Func: x.Function}, library: library, debugged: x.Line != 0}
 		if x.Line == 0 {

@@ -51,10 +51,12 @@ type process struct {
 	derivable int
 }
 
-// mapsText is memory for texts of mappings, one at a time, and the names in all of them.
+// mapsText is memory for texts of mappings and beginnings of images, those of one process at a time, and the names in all
+// of the texts.
 type mapsText struct {
 	text  []byte
 	names image.Names
+	heads []byte
 }
 
 // errNoMemory is returned for a process without memory: a zombie or a thread of the kernel.
@@ -156,9 +158,12 @@ func sizeOf(pid int) string {
 
 // areInPlace reports whether the modules with some numbers are where they were when the mappings were read.
 func (p *process) areInPlace(modules []int) bool {
-	all, b := make([]image.Head, len(modules)), make([]byte, image.SumSize*len(modules))
+	all := make([]image.Head, len(modules))
+	if need := image.SumSize * len(modules); len(p.text.heads) < need {
+		p.text.heads = make([]byte, need)
+	}
 	for i, m := range modules {
-		all[i].Addr, all[i].Bytes = p.modules[m].Header.Start, b[i*image.SumSize:][:image.SumSize]
+		all[i].Addr, all[i].Bytes = p.modules[m].Header.Start, p.text.heads[i*image.SumSize:][:image.SumSize]
 	}
 	p.heads(all)
 	for i, m := range modules {

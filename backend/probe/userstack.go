@@ -55,6 +55,7 @@ const mostNative = 4
 func withoutStandard(all []stack.Frame) (frames []stack.Frame) {
 	standard := func(f stack.Frame) bool { return strings.Contains(f.File, "/c++/") && f.Func != "main" }
 	user := slices.ContainsFunc(all, func(f stack.Frame) bool { return f.Line > 0 && !standard(f) })
+	frames = make([]stack.Frame, 0, len(all))
 	for k, f := range all {
 		repeats := k > 0 && f.Func == unnamed && all[k-1].Func == unnamed && f.From == all[k-1].From
 		if !repeats && !(user && standard(f)) {
