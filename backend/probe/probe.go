@@ -83,9 +83,11 @@ func New(sink backend.Sink, log *slog.Logger, debugFiles string) *Backend {
 const idleAfter = 1500 * time.Millisecond
 
 // run carries out the requests until Close. It returns memory when it is idle: a sample takes five times
-// the memory that is needed between samples, and the host is needed for the job.
+// the memory that is needed between samples, and the host is needed for the job. The first time, this is also the
+// memory of the code that has run by now, most of which is needed at the start of the program only.
 func (b *Backend) run() {
 	var idle <-chan time.Time
+	first := true
 	for {
 		select {
 		case job, more := <-b.queue:
@@ -101,6 +103,10 @@ func (b *Backend) run() {
 			idle = nil
 			b.cache.rest()
 			debug.FreeOSMemory()
+			if first {
+				hold.UnloadProgram()
+				first = false
+			}
 		}
 	}
 }
