@@ -7,14 +7,16 @@ import (
 	"slices"
 	"strings"
 
+	"sdm/backend/probe/kernelcall"
 	"sdm/backend/probe/splice"
+	"sdm/backend/probe/unwind"
 	"sdm/protocol/stack"
 )
 
 // ofUser returns the frames of a thread of shot, outermost first, without those of the standard library of C++, of
 // the interpreter of Python, and of Python's own modules that the user's code has called. called is the function of such
 // a module: "in Queue.get (queue.py)"; "for a lock of threading" if the interpreter itself waits; "": Python is not
-// on the stack.
+// on the stack, or a library that Python has called waits.
 func (m *team) ofUser(i int) (frames []stack.Frame, called string) {
 	all := m.frames[i]
 	last := -1 // the innermost frame of Python
@@ -35,9 +37,11 @@ func (m *team) ofUser(i int) (frames []stack.Frame, called string) {
 		end = last + 1
 	}
 	frames = append(frames, all[:end]...)
-	called = "for a lock of threading"
-	if end <= last {
+	switch {
+	case end <= last:
 		called = "in " + all[end].Func + " (" + filepath.Base(all[end].File) + ")"
+	case m.interpreterWaits(i):
+		called = "for a lock of threading"
 	}
 	for _, f := range all[max(last+1, len(all)-mostNative):] {
 		if !m.python[i] && !own[f.Func] && !strings.Contains(f.From, "libffi") {
@@ -83,8 +87,7 @@ func ofLibrary(file string) bool {
 func (m *team) interpreterFunctions(i int) map[string]bool {
 	own := map[string]bool{}
 	for _, f := range m.shot.Threads[i].Stack.Frames {
-		k := m.module(f.Lookup())
-		if m.place(f) != splice.Interpreter && (k < 0 || !strings.Contains(m.modules[k].Path, "/lib-dynload/")) {
+		if !m.ofInterpreter(f) {
 			continue
 		}
 		places, _ := m.at(f.Lookup())
@@ -94,4 +97,21 @@ func (m *team) interpreterFunctions(i int) map[string]bool {
 	}
 	delete(own, unnamed)
 	return own
+}
+
+// ofInterpreter reports whether a frame is of the interpreter or one of its own extensions.
+func (m *team) ofInterpreter(f unwind.Frame) bool {
+	k := m.module(f.Lookup())
+	return m.place(f) == splice.Interpreter || k >= 0 && strings.Contains(m.modules[k].Path, "/lib-dynload/")
+}
+
+// interpreterWaits reports whether the interpreter or one of its own extensions has called the function of the C library in
+// which a thread waits.
+func (m *team) interpreterWaits(i int) bool {
+	for _, f := range m.shot.Threads[i].Stack.Frames {
+		if k := m.module(f.Lookup()); k < 0 || !kernelcall.IsC(" from "+filepath.Base(m.modules[k].Path)) {
+			return m.ofInterpreter(f)
+		}
+	}
+	return false
 }

@@ -40,6 +40,14 @@ def locks():
     lock.acquire()
 
 
+def condition():
+    """A library that Python has called waits, not the interpreter."""
+    c = ctypes.CDLL(None)
+    lock, variable = ctypes.create_string_buffer(64), ctypes.create_string_buffer(64)
+    c.pthread_mutex_lock(lock)
+    c.pthread_cond_wait(variable, lock)
+
+
 signal.alarm(180)
 print("pid", threading.get_native_id(), flush=True)
 globals()[sys.argv[1]]()

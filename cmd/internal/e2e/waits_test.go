@@ -40,6 +40,7 @@ var processes = []alone{
 	{"waits.py joins", "waits in Thread.join (threading.py) in joins (waits.py)", ""},
 	{"waits.py gets", "waits in Queue.get (queue.py) in gets (waits.py)", ""},
 	{"waits.py locks", "waits for a lock of threading in locks (waits.py)", ""},
+	{"waits.py condition", "waits for a condition variable in condition (waits.py)", ""},
 	{"waitsbusy", "", ""}, {"contention", "", ""}, {"checkpoint", "", ""}, // which go on
 }
 
