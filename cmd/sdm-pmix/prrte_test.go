@@ -45,7 +45,7 @@ func inRoots(t *testing.T, body func(t *testing.T, dir string)) {
 			root := launchtest.FindRoot(t, name)
 			argv := root.Argv(t, []string{dir, filepath.Dir(os.Args[0])}, "sh", "-c", script, "sh", os.Args[0], "-test.v", "-test.run", "^"+strings.Split(t.Name(), "/")[0]+"$")
 			cmd := exec.Command(argv[0], argv[1:]...)
-			cmd.Env = append(os.Environ(), insideVar+"="+dir, "PRTE_ALLOW_RUN_AS_ROOT=1", "PRTE_ALLOW_RUN_AS_ROOT_CONFIRM=1", "OMPI_ALLOW_RUN_AS_ROOT=1", "OMPI_ALLOW_RUN_AS_ROOT_CONFIRM=1")
+			cmd.Env = append(append(os.Environ(), insideVar+"="+dir), launchtest.ForPRRTE()...)
 			text, err := cmd.CombinedOutput()
 			if err != nil {
 				t.Fatalf("%v\n%s", err, text)

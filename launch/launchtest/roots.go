@@ -6,6 +6,7 @@ import (
 	"os/exec"
 	"path/filepath"
 	"strings"
+	"sync"
 	"testing"
 )
 
@@ -63,15 +64,46 @@ func (r *Root) GDB() string { return filepath.Join(r.folder, "gdb") }
 // them. If this machine does not permit it, the test is skipped with the reason.
 func (r *Root) Argv(t testing.TB, folders []string, command ...string) []string {
 	t.Helper()
-	enter := filepath.Join(Scripts(), "../roots/enter")
-	if out, err := exec.Command(enter, r.system(), "--", "true").CombinedOutput(); err != nil {
-		t.Skipf("root %s cannot be entered: %v: %s", r.name, err, strings.TrimSpace(string(out)))
+	if why := cannotEnter(r.system()); why != "" {
+		t.Skipf("root %s cannot be entered: %s", r.name, why)
 	}
-	argv := []string{enter}
+	argv := []string{enterScript()}
 	for _, f := range folders {
 		argv = append(argv, "--rw", f)
 	}
 	return append(append(argv, r.system(), "--"), command...)
+}
+
+func enterScript() string { return filepath.Join(Scripts(), "../roots/enter") }
+
+var (
+	entered   = map[string]string{} // by root: what cannotEnter returned
+	enteredMu sync.Mutex
+)
+
+// cannotEnter says why a root cannot be entered; "": it can. Each root is entered once.
+func cannotEnter(root string) string {
+	enteredMu.Lock()
+	defer enteredMu.Unlock()
+	why, known := entered[root]
+	if known {
+		return why
+	}
+	if out, err := exec.Command(enterScript(), root, "--", "true").CombinedOutput(); err != nil {
+		why = fmt.Sprintf("%v: %s", err, strings.TrimSpace(string(out)))
+	}
+	entered[root] = why
+	return why
+}
+
+// ForPRRTE is what PRRTE and Open MPI need in the environment in a root. They start for this user,
+// and MPI_Init tries the transports that can work between processes and hosts of a root only: with
+// all of them that of Open MPI 6.0.0 sleeps for a second, and MPI_Init takes twice the processor time.
+func ForPRRTE() []string {
+	return []string{
+		"PRTE_ALLOW_RUN_AS_ROOT=1", "PRTE_ALLOW_RUN_AS_ROOT_CONFIRM=1", "OMPI_ALLOW_RUN_AS_ROOT=1", "OMPI_ALLOW_RUN_AS_ROOT_CONFIRM=1",
+		"OMPI_MCA_pml=ob1", "OMPI_MCA_btl=self,sm,tcp",
+	}
 }
 
 func exists(path string) bool {

@@ -41,8 +41,7 @@ func eachPRRTE(t *testing.T, test func(s *scene, r *launchtest.Root)) {
 				t.Skip(why)
 			}
 			s := newScene(t)
-			s.env = append(s.env, "PRTE_ALLOW_RUN_AS_ROOT=1", "PRTE_ALLOW_RUN_AS_ROOT_CONFIRM=1",
-				"TMPDIR=/tmp") // of the root: a server does not start where one with its process id has left its directory
+			s.env = append(append(s.env, launchtest.ForPRRTE()...), "TMPDIR=/tmp") // of the root: a server does not start where one with its process id has left its directory
 			test(s, r)
 		})
 	}

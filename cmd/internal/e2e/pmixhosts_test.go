@@ -14,15 +14,14 @@ import (
 const onThreeHosts = `
 $HOSTS/up n 3 || exit 99
 export TMPDIR=/tmp/node PRTE_MCA_plm_ssh_agent=$HOSTS/remsh OMPI_MCA_btl_tcp_if_include=eth0
-allow="PRTE_ALLOW_RUN_AS_ROOT=1 PRTE_ALLOW_RUN_AS_ROOT_CONFIRM=1 OMPI_ALLOW_RUN_AS_ROOT=1 OMPI_ALLOW_RUN_AS_ROOT_CONFIRM=1"
-export $allow REMSH_ENV="$allow TMPDIR=$TMPDIR OMPI_MCA_btl_tcp_if_include=eth0 $MARK"
+export REMSH_ENV="$FOR_PRRTE TMPDIR=$TMPDIR OMPI_MCA_btl_tcp_if_include=eth0 $MARK"
 exec $HOSTS/on n0 "$@"
 `
 
 // onHosts runs a script on the first of three hosts in a root.
 func (s *scene) onHosts(r *launchtest.Root, script string) *process {
 	s.t.Helper()
-	s.env = append(s.env, "HOSTS="+launchtest.Scripts(), "MARK="+s.env[0], "RING="+openMPI.program("ring"), "WAIT="+openMPI.program("mpiwait"))
+	s.env = append(s.env, "HOSTS="+launchtest.Scripts(), "MARK="+s.env[0], "FOR_PRRTE="+strings.Join(launchtest.ForPRRTE(), " "), "RING="+openMPI.program("ring"), "WAIT="+openMPI.program("mpiwait"))
 	argv := r.Argv(s.t, []string{bench, s.dir, launchtest.Scripts()}, "bash", "-c", onThreeHosts, "hosts", "bash", "-c", script)
 	return s.start(argv[0], argv[1:]...)
 }

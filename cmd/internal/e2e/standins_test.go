@@ -82,15 +82,14 @@ func TestStandInForFlux(t *testing.T) {
 	}
 	attach := s.flux("job", "attach", id)
 	do(0, "job", "kill", "-s", "CONT", id)
-	s.eventually(patience, func() string {
-		status, _ := os.ReadFile(fmt.Sprintf("/proc/%d/status", attach.cmd.Process.Pid))
-		_, mask, _ := strings.Cut(string(status), "SigCgt:\t")
-		mask, _, _ = strings.Cut(mask, "\n")
-		caught, _ := strconv.ParseUint(mask, 16, 64)
-		if comm, _, _ := strings.Cut(string(status), "\n"); caught&(1<<(syscall.SIGTERM-1)) == 0 || comm != "Name:\tflux-job" {
-			return "flux job attach does not handle SIGTERM"
+	s.eventually(patience, func() string { // it handles signals before it opens the output
+		files, _ := filepath.Glob(fmt.Sprintf("/proc/%d/fd/*", attach.cmd.Process.Pid)) // the pattern is valid
+		for _, f := range files {
+			if to, _ := os.Readlink(f); to == filepath.Join(s.job(), "out") {
+				return ""
+			}
 		}
-		return ""
+		return "flux job attach has not opened the output"
 	})
 	attach.signal(syscall.SIGTERM)
 	attach.exits(128 + 15)
