@@ -59,6 +59,20 @@ func isZombie(pid int) bool {
 	return err != nil || bytes.Contains(stat, []byte(") Z ")) || bytes.Contains(stat, []byte(") X "))
 }
 
+// awaitDeath waits until a process has ended, whether or not its parent has waited for it.
+func awaitDeath(t *testing.T, pid int) {
+	t.Helper()
+	again := time.NewTicker(5 * time.Millisecond)
+	defer again.Stop()
+	for late := inTime(t).Done(); syscall.Kill(pid, 0) == nil && !isZombie(pid); {
+		select {
+		case <-again.C:
+		case <-late:
+			t.Fatalf("process %d has not ended", pid)
+		}
+	}
+}
+
 // TestServerKilled kills the server while ranks are held.
 func TestServerKilled(t *testing.T) {
 	inRoots(t, func(t *testing.T, dir string) {
@@ -73,6 +87,7 @@ func TestServerKilled(t *testing.T) {
 			t.Error("a release without a server has no error")
 		}
 		d.End(inTime(t))
+		awaitDeath(t, d.Server().PID) // it closes its connections before it has ended
 		d, _ = direct(t, dir, pmix.DirectSpec{Apps: ranks(1, "true")})
 		var none *pmix.NoServer
 		if _, err := d.Acquire(inTime(t), func(string) {}); !errors.As(err, &none) || len(none.Passed) == 0 {
