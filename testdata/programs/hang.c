@@ -141,6 +141,43 @@ static void loops(void) // one step less
     MPI_Barrier(MPI_COMM_WORLD);
 }
 
+/* MPI_Alltoall and MPI_Exscan are those of a tool, as a library that measures MPI defines them. */
+static int tool_sleeps, tool_reduces;
+
+int MPI_Alltoall(const void *from, int n, MPI_Datatype type, void *to, int m, MPI_Datatype to_type, MPI_Comm comm)
+{
+    if (tool_sleeps)
+        sleep(1000);
+    return PMPI_Alltoall(from, n, type, to, m, to_type, comm);
+}
+
+int MPI_Exscan(const void *from, void *to, int n, MPI_Datatype type, MPI_Op op, MPI_Comm comm)
+{
+    int all;
+    if (tool_reduces)
+        PMPI_Allreduce(&tool_reduces, &all, 1, MPI_INT, MPI_MAX, comm);
+    int status = PMPI_Exscan(from, to, n, type, op, comm);
+    tool_reduces = 0;
+    return status;
+}
+
+static void tool(void)
+{
+    int from[5] = {0}, to[5];
+    tool_sleeps = rank == 2;
+    MPI_Alltoall(from, 1, MPI_INT, to, 1, MPI_INT, MPI_COMM_WORLD);
+}
+
+static void toolreduces(void)
+{
+    int from[3] = {0}, to[3];
+    tool_reduces = rank == 2;
+    if (rank == 2)
+        MPI_Exscan(from, to, 3, MPI_INT, MPI_SUM, MPI_COMM_WORLD);
+    else
+        MPI_Barrier(MPI_COMM_WORLD);
+}
+
 static void finalize(void) { if (rank != 2) reduce(MPI_COMM_WORLD); }
 static void ring(void) { receive((rank + 1) % size, 3); }
 
@@ -497,7 +534,7 @@ static void roots(void) // one Bcast after the other, from all roots
 
 static const struct { const char *name; void (*run)(void); } cases[] = {
     {"absent", absent}, {"sleeps", sleeps}, {"stopped", stopped}, {"fifo", fifo}, {"mutex", mutexes}, {"handler", handler},
-    {"cycle", cycle}, {"locked", locked},
+    {"cycle", cycle}, {"locked", locked}, {"tool", tool}, {"toolreduces", toolreduces},
     {"functions", functions}, {"loops", loops}, {"finalize", finalize}, {"ring", ring}, {"pair", pair},
     {"rendezvous", rendezvous}, {"subcomm", subcomm}, {"duplicate", duplicate}, {"waitall", waitall}, {"server", server},
     {"tag", tag}, {"shift", shift}, {"isend", isend}, {"bcast", bcast}, {"fence", fence}, {"file", file},

@@ -72,16 +72,6 @@ func (f *Finder) Image(i int) snapshot.Image {
 	return f.process.At(frame.Lookup())
 }
 
-// Name returns the symbol of the function of a frame; "": none is known.
-func (f *Finder) Name(i int) string {
-	x := f.Image(i)
-	if x == nil {
-		return ""
-	}
-	name, _, _ := x.Function(f.thread.Stack.Frames[i].Lookup())
-	return name
-}
-
 // code is the code of an image. It implements dataflow.Image.
 type code struct {
 	process *snapshot.Process

@@ -81,20 +81,35 @@ func (c *Cache) instructions(image string) map[uint64]*amd64.Inst {
 	return c.code[image]
 }
 
-// Find returns the outermost call of MPI on the stack of a thread: the one that the program has made;
-// nil: the thread is in none.
+// isOwn reports whether a function of an image is one of the library. Tools that trace or check a program define
+// functions of MPI, too, which call the library's by the names with P; a program that is linked statically contains both.
+func isOwn(x snapshot.Image, symbol string, first uint64) bool {
+	addr, ok := x.Address("P" + strings.TrimPrefix(symbol, "P"))
+	return ok && addr == first || strings.HasPrefix(x.Module().Name(), "libmpi.") // the others may be in libpmpi
+}
+
+// Find returns the outermost call of MPI on the stack of a thread that has come to the library: the one that the
+// program has made, or a tool in its place; nil: the thread is in none.
 func Find(l *Library, t *snapshot.Thread) *Call {
 	f := l.cache.sites.New(l.process, t)
 	frame, name := -1, ""
 	own, large := false, false
 	for i := range f.Frames() {
-		n, isLarge := function(f.Name(i))
-		isOwn := n != ""
-		if x := f.Image(i); !isOwn && i+1 < f.Frames() && x != nil && isLibrary(x) && x != f.Image(i+1) {
+		x := f.Image(i)
+		if x == nil {
+			continue
+		}
+		symbol, first, _ := x.Function(t.Stack.Frames[i].Lookup())
+		n, isLarge := function(symbol)
+		isName := n != ""
+		switch {
+		case isName && !isOwn(x, symbol, first):
+			continue
+		case !isName && i+1 < f.Frames() && isLibrary(x) && x != f.Image(i+1):
 			n, isLarge = function(f.CalledName(i + 1)) // the function of MPI may have jumped to this one
 		}
 		if _, ok := signatures[n]; ok {
-			frame, name, own, large = i, n, isOwn, isLarge
+			frame, name, own, large = i, n, isName, isLarge
 		}
 	}
 	if frame < 0 {

@@ -36,6 +36,8 @@ var hangs = []planted{
 	{name: "handler", want: others + "2 sleeps for up to N s in on_signal (hang.c), in a handler of SIGUSR1 that has interrupted handler (hang.c)"},
 	{name: "cycle", want: others + "2 is in a deadlock of threads: thread 1 waits for a mutex in cycle (hang.c) that thread N holds, thread N waits for a mutex in second (hang.c) that thread 1 holds"},
 	{name: "locked", want: "certain: deadlock: 0-1,3-4 wait in MPI_Allreduce on MPI_COMM_WORLD for 2, 2 waits for 1 (lock of /tmp/hang-lock-N (deleted))"},
+	{name: "tool", want: "certain: 0-1,3-4 wait in MPI_Alltoall on MPI_COMM_WORLD for 2; 2 sleeps for up to N s in MPI_Alltoall (hang.c)"},
+	{name: "toolreduces", want: "certain: calls that do not fit on MPI_COMM_WORLD: MPI_Allreduce by 2, MPI_Barrier by 0-1,3-4"},
 	{name: "functions", want: "certain: calls that do not fit on MPI_COMM_WORLD: MPI_Allreduce by 0-1,3-4, MPI_Barrier by 2"},
 	{name: "loops", want: "certain: calls that do not fit on MPI_COMM_WORLD: MPI_Allreduce by 0-1,3-4, MPI_Barrier by 2"},
 	{name: "finalize", want: "certain: calls that do not fit on MPI_COMM_WORLD: MPI_Allreduce by 0-1,3-4, MPI_Finalize by 2",
@@ -64,7 +66,7 @@ var hangs = []planted{
 }
 
 // fewHangs is how many of them are run without -all-hangs.
-const fewHangs = 25
+const fewHangs = 27
 
 // goesOn are cases that do not hang: no deadlock and no error may be found in them.
 var goesOn = []string{"imbalance", "pipeline", "pingpong", "roots", "early", "tests", "master", "busy", "writer", "polls", "setup"}
