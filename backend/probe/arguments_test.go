@@ -66,7 +66,8 @@ func argumentsOf(t *testing.T, pid, variant, arguments int) (all []argument.Valu
 	f := kept.New(s, &s.Threads[0])
 	for i := range f.Frames() {
 		called := i+1 < f.Frames() && f.CalledName(i+1) == name
-		if own := f.Name(i) == name; own || called {
+		symbol, _ := f.Function(i)
+		if own := symbol == name; own || called {
 			call := f.Call(i, own, called)
 			for n := range arguments {
 				all = append(all, call.Argument(n, 64))
@@ -81,7 +82,8 @@ func functionsOf(s *snapshot.Process, kept *argument.Cache) string {
 	var names []string
 	f := kept.New(s, &s.Threads[0])
 	for i := range f.Frames() {
-		names = append(names, f.Name(i))
+		symbol, _ := f.Function(i)
+		names = append(names, symbol)
 	}
 	return strings.Join(names, " ")
 }

@@ -85,7 +85,7 @@ func TestRoundTrip(t *testing.T) {
 	for _, want := range []string{
 		"{\n\"format\": \"sdm hang file\",\n\"version\": \"1.0\",\n\"when\": \"2026-11-24T09:30:00.000005Z\",\n",
 		`{"kind":"cause","certain":false,"ranks":"0-4",`,
-		`0,2 wait in MPI_Barrier on MPI_COMM_WORLD for 1,3-4`,
+		`0,2 wait in MPI_Barrier on MPI_COMM_WORLD for some of 1,3-4`,
 		"\"states\": [\n{\"ranks\":\"0-2,4\",\"state\":\"watched\"},\n{\"ranks\":\"3\",\"state\":\"exited\",\"code\":3}\n]",
 		`{"event":"missing","ranks":"4","n":1,"waited":"10s","hosts":["n2"]}`,
 		`"data":"YmFkIBtbMzFtIDxiPv8K"`,

@@ -104,6 +104,9 @@ func (s *solver) free(choices []choice) []bool {
 			work = work[:len(work)-1]
 			for _, i := range s.before(v) {
 				from := s.arcs[i].from
+				if from >= int32(s.size) && s.groups[from-int32(s.size)].loose {
+					release(from)
+				}
 				if owed[from]--; owed[from] == 0 && !chosen[from] {
 					release(from)
 				}

@@ -11,27 +11,36 @@ import (
 	"sdm/protocol/wait"
 )
 
-// asymmetric are the calls that some members may leave before all members have entered.
-var asymmetric = map[string]bool{
-	"MPI_Bcast": true, "MPI_Reduce": true, "MPI_Gather": true, "MPI_Gatherv": true, "MPI_Scatter": true, "MPI_Scatterv": true,
-	"MPI_Scan": true, "MPI_Exscan": true,
-	// of torch.distributed
-	"broadcast": true, "reduce": true, "gather": true, "scatter": true, "monitored_barrier": true,
+// synchronizing are the calls of MPI that no member leaves before all members have entered: each needs
+// something of every other one. Of those that move data this holds only if there are some.
+var synchronizing = map[string]bool{
+	"MPI_Barrier": true, "MPI_Allreduce": true, "MPI_Allgather": true, "MPI_Alltoall": true, "MPI_Reduce_scatter_block": true,
+	"MPI_Comm_dup": true, "MPI_Comm_dup_with_info": true, "MPI_Comm_create": true, "MPI_Comm_create_group": true,
+	"MPI_Comm_split": true, "MPI_Comm_split_type": true, "MPI_Finalize": true,
+}
+
+// asymmetric are the calls of torch.distributed that some members may leave before all members have entered.
+var asymmetric = map[string]bool{"broadcast": true, "reduce": true, "gather": true, "scatter": true, "monitored_barrier": true}
+
+// isLoose reports whether members may leave a call before all members have entered.
+func isLoose(c *wait.Call) bool {
+	if !isMPI(c.Function) {
+		return asymmetric[c.Function]
+	}
+	return !synchronizing[c.Function] || c.Bytes == 0
 }
 
 // compare sets mismatch if the calls in a communicator do not fit: the functions differ, or arguments that must be
-// equal. While members are absent nothing is compared if there are asymmetric calls, since a rank in one may be
-// in an earlier call than others.
+// equal. While members are absent nothing is compared in a loose group, since a rank may be in an earlier call than
+// others.
 func (x *group) compare() {
 	var names []string
-	early := false
 	for _, c := range x.calls {
 		if !slices.Contains(names, c.Function) {
 			names = append(names, c.Function)
 		}
-		early = early || asymmetric[c.Function]
 	}
-	if early && !x.absent.IsEmpty() {
+	if x.loose && !x.absent.IsEmpty() {
 		return
 	}
 	for _, name := range names { // different arguments of the same function are closer to the error

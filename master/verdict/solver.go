@@ -49,6 +49,8 @@ type group struct {
 	in       rank.Set // that are in one of the calls
 	absent   rank.Set // members that are in none
 	mismatch string   // what does not fit; "": nothing
+	// loose: members that are absent may have left the call already. At least one of them has not entered it.
+	loose bool
 	// ofRequests: the calls wait for requests of collectives. Members that are in none of the calls may have made
 	// their request.
 	ofRequests bool
@@ -135,10 +137,21 @@ func (s *solver) collectives() {
 			perhaps[e.Function] = perhaps[e.Function].Union(e.Pairs.Ranks())
 		}
 	}
+	var lost rank.Set // that may have entered any call before they were lost
+	for _, d := range s.g.Doings() {
+		if d.State == wait.Dead || d.State == wait.Silent || d.State == wait.Unread {
+			lost = lost.Union(d.Ranks)
+		}
+	}
+	inside := map[string]rank.Set{} // by communicator, ranks that have stopped in its calls
+	for _, c := range s.g.Calls() {
+		inside[c.Comm] = inside[c.Comm].Union(c.Ranks.Intersect(s.fixed))
+	}
 	for _, x := range groupsOf(s.g, s.fixed) {
 		var maybe rank.Set
 		for _, c := range x.calls {
 			x.in = x.in.Union(c.Ranks)
+			x.loose = x.loose || isLoose(&c)
 			maybe = maybe.Union(perhaps[c.Function])
 		}
 		if x.in.IsEmpty() {
@@ -150,6 +163,7 @@ func (s *solver) collectives() {
 			x.absent = x.absent.Minus(some)
 			s.unsure = s.unsure.Union(x.in)
 		}
+		x.loose = x.loose || members.Intersects(inside[x.comm.Key].Union(lost).Union(maybe)) || !x.comm.Remote.IsEmpty()
 		if !x.ofRequests && !members.Intersects(s.fixed) { // one of these may have stopped in an earlier call, which others have left
 			x.compare()
 		}
@@ -212,6 +226,7 @@ func groupsOf(g *wait.Graph, fixed rank.Set) (all []group) {
 // have made their request. If they are in MPI, their part goes on there, so it is rather the others that are late. It is
 // certain only if a single member is elsewhere.
 func (s *solver) narrow(x *group) {
+	x.loose = true
 	if x.absent.Len() > 1 {
 		s.unsure = s.unsure.Union(x.in)
 	}
@@ -369,27 +384,59 @@ func (s *solver) components() {
 	}
 }
 
-// resolve removes the arc of a half of Sendrecv that is in a cycle if the other half of the rank leads out of the
-// cycle. One of the two halves may be complete; it is assumed to be the one in the cycle.
+// mostRounds bounds the rounds of resolve.
+const mostRounds = 64
+
+// resolve removes arcs of vertices that need not wait for all of their arcs, and of which some lead into a cycle and
+// others out of it: those into the cycle. Such vertices are ranks in Sendrecv, one half of which may be complete, and
+// loose groups: members may have left.
 func (s *solver) resolve() {
-	inCycle := func(a arc) bool {
-		return a.edge >= 0 && s.g.Edges()[a.edge].Need == wait.Perhaps && s.component[a.from] == s.component[a.to]
-	}
-	leads := map[int32]bool{} // vertices with a half that leads out of its cycle
-	some := false
-	for _, a := range s.arcs {
-		if a.edge >= 0 && s.g.Edges()[a.edge].Need == wait.Perhaps && !inCycle(a) {
-			leads[a.from], some = true, true
+	for range mostRounds {
+		leads := map[int32]bool{} // such vertices with an arc out of the cycle
+		for _, a := range s.arcs {
+			if s.isOptional(a) && s.component[a.from] != s.component[a.to] {
+				leads[a.from] = true
+			}
 		}
-	}
-	n := len(s.arcs)
-	if some {
-		s.arcs = slices.DeleteFunc(s.arcs, func(a arc) bool { return leads[a.from] && inCycle(a) })
-	}
-	if len(s.arcs) < n {
+		n := len(s.arcs)
+		if len(leads) > 0 {
+			s.arcs = slices.DeleteFunc(s.arcs, func(a arc) bool {
+				return leads[a.from] && s.isOptional(a) && s.component[a.from] == s.component[a.to]
+			})
+		}
+		if len(s.arcs) == n {
+			return
+		}
 		s.index()
+		for v := range leads {
+			if v >= int32(s.size) {
+				s.narrowed(v)
+			}
+		}
 		s.members = nil
 		s.components()
+	}
+	s.unsure = s.g.Ranks()
+}
+
+// isOptional reports whether the vertex of an arc need not wait for it if it has others.
+func (s *solver) isOptional(a arc) bool {
+	if a.from >= int32(s.size) {
+		return s.groups[a.from-int32(s.size)].loose
+	}
+	return a.edge >= 0 && s.g.Edges()[a.edge].Need == wait.Perhaps
+}
+
+// narrowed notes that a group waits for fewer members than are absent, which is not certain.
+func (s *solver) narrowed(v int32) {
+	x := &s.groups[v-int32(s.size)]
+	var ids []rank.ID
+	for _, a := range s.next(v) {
+		ids = append(ids, rank.ID(a.to))
+	}
+	if rest := rank.Of(ids...); rest.Len() < x.absent.Len() {
+		x.absent = rest
+		s.unsure = s.unsure.Union(x.in)
 	}
 }
 

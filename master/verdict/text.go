@@ -88,7 +88,11 @@ func (x *group) clause(absent rank.Set) clause {
 		parts = append(parts, plural(ranks, "waits", "wait")+" in "+name)
 	}
 	least, _ := x.in.Min()
-	return clause{least, strings.Join(parts, " and ") + " on " + commName(x.comm) + " for " + Ranks(absent)}
+	of := " for "
+	if x.loose && absent.Len() > 1 {
+		of = " for some of "
+	}
+	return clause{least, strings.Join(parts, " and ") + " on " + commName(x.comm) + of + Ranks(absent)}
 }
 
 // names returns the functions of the calls, without duplicates.

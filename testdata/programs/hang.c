@@ -178,6 +178,33 @@ static void toolreduces(void)
         MPI_Barrier(MPI_COMM_WORLD);
 }
 
+/* All but the root leave MPI_Gather before rank 2 comes, and wait for the root. */
+static void gather(void)
+{
+    int all[5];
+    if (rank == 2)
+        sleep(1000);
+    MPI_Gather(&rank, 1, MPI_INT, all, 1, MPI_INT, 0, MPI_COMM_WORLD);
+    if (rank != 0)
+        receive(0, 5);
+}
+
+/* Ranks 1 and 4 are not asked for their part in the new communicator. */
+static void creategroup(void)
+{
+    int some[] = {0, 2, 3};
+    MPI_Group all, group;
+    MPI_Comm comm;
+    MPI_Comm_group(MPI_COMM_WORLD, &all);
+    MPI_Group_incl(all, 3, some, &group);
+    if (rank == 2)
+        sleep(1000);
+    if (rank % 3 == 1)
+        receive(3, 6);
+    else
+        MPI_Comm_create_group(MPI_COMM_WORLD, group, 7, &comm);
+}
+
 static void finalize(void) { if (rank != 2) reduce(MPI_COMM_WORLD); }
 static void ring(void) { receive((rank + 1) % size, 3); }
 
@@ -535,6 +562,7 @@ static void roots(void) // one Bcast after the other, from all roots
 static const struct { const char *name; void (*run)(void); } cases[] = {
     {"absent", absent}, {"sleeps", sleeps}, {"stopped", stopped}, {"fifo", fifo}, {"mutex", mutexes}, {"handler", handler},
     {"cycle", cycle}, {"locked", locked}, {"tool", tool}, {"toolreduces", toolreduces},
+    {"gather", gather}, {"creategroup", creategroup},
     {"functions", functions}, {"loops", loops}, {"finalize", finalize}, {"ring", ring}, {"pair", pair},
     {"rendezvous", rendezvous}, {"subcomm", subcomm}, {"duplicate", duplicate}, {"waitall", waitall}, {"server", server},
     {"tag", tag}, {"shift", shift}, {"isend", isend}, {"bcast", bcast}, {"fence", fence}, {"file", file},

@@ -72,6 +72,14 @@ func (f *Finder) Image(i int) snapshot.Image {
 	return f.process.At(frame.Lookup())
 }
 
+// Function returns the symbol of the function of a frame, and its first address; "": none is known.
+func (f *Finder) Function(i int) (symbol string, first uint64) {
+	if x := f.Image(i); x != nil {
+		symbol, first, _ = x.Function(f.thread.Stack.Frames[i].Lookup())
+	}
+	return symbol, first
+}
+
 // code is the code of an image. It implements dataflow.Image.
 type code struct {
 	process *snapshot.Process

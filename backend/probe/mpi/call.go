@@ -99,7 +99,7 @@ func Find(l *Library, t *snapshot.Thread) *Call {
 		if x == nil {
 			continue
 		}
-		symbol, first, _ := x.Function(t.Stack.Frames[i].Lookup())
+		symbol, first := f.Function(i)
 		n, isLarge := function(symbol)
 		isName := n != ""
 		switch {

@@ -2,6 +2,11 @@
 
 package mpi
 
+import (
+	"slices"
+	"strconv"
+)
+
 // Class is the kind of event that a call waits for.
 type Class uint8
 
@@ -101,9 +106,31 @@ func (c *Call) Wait(l *Library) Wait {
 	case individual[c.Function]:
 	case c.arg(Comm) != nil, c.arg(Window) != nil, c.arg(File) != nil, c.arg(CommAt) != nil, c.arg(WindowAt) != nil, c.arg(FileAt) != nil, together[c.Function]:
 		w.Class = Together
+		if c.Function == "Comm_create_group" {
+			w.Comm = l.ofGroup(c)
+		}
 		w.signature(l, c)
 	}
 	return w
+}
+
+// ofGroup returns the members of the group of a call of MPI_Comm_create_group, which is the call of these members
+// only, as a communicator; nil: they are not known.
+func (l *Library) ofGroup(c *Call) *Communicator {
+	group, tag := c.Arg("group"), c.Arg("tag")
+	if c.Comm == nil || c.Comm.Context == "" || !group.Known || !tag.Known {
+		return nil
+	}
+	world, err := l.inWorld(l.Family.handle(group.Value))
+	if err != nil || !slices.Contains(world, c.Comm.World[c.Comm.Rank]) {
+		return nil
+	}
+	for _, r := range world {
+		if r < 0 || !slices.Contains(c.Comm.World, r) {
+			return nil
+		}
+	}
+	return &Communicator{World: world, Context: c.Comm.Context + "/" + strconv.FormatInt(tag.Value, 10)}
 }
 
 // individual are the functions of files that wait for no other member.

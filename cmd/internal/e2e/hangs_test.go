@@ -38,6 +38,8 @@ var hangs = []planted{
 	{name: "locked", want: "certain: deadlock: 0-1,3-4 wait in MPI_Allreduce on MPI_COMM_WORLD for 2, 2 waits for 1 (lock of /tmp/hang-lock-N (deleted))"},
 	{name: "tool", want: "certain: 0-1,3-4 wait in MPI_Alltoall on MPI_COMM_WORLD for 2; 2 sleeps for up to N s in MPI_Alltoall (hang.c)"},
 	{name: "toolreduces", want: "certain: calls that do not fit on MPI_COMM_WORLD: MPI_Allreduce by 2, MPI_Barrier by 0-1,3-4"},
+	{name: "gather", want: "so far: 1 waits for 0 (receive tag 5), 3-4 wait for 0 (receive tag 5); 0 waits in MPI_Gather on MPI_COMM_WORLD for 2; 2 sleeps for up to N s in gather (hang.c)"},
+	{name: "creategroup", want: "certain: 1 waits for 3 (receive tag 6), 4 waits for 3 (receive tag 6); 0,3 wait in MPI_Comm_create_group on a communicator of 0,2-3 for 2; 2 sleeps for up to N s in creategroup (hang.c)"},
 	{name: "functions", want: "certain: calls that do not fit on MPI_COMM_WORLD: MPI_Allreduce by 0-1,3-4, MPI_Barrier by 2"},
 	{name: "loops", want: "certain: calls that do not fit on MPI_COMM_WORLD: MPI_Allreduce by 0-1,3-4, MPI_Barrier by 2"},
 	{name: "finalize", want: "certain: calls that do not fit on MPI_COMM_WORLD: MPI_Allreduce by 0-1,3-4, MPI_Finalize by 2",
@@ -66,7 +68,7 @@ var hangs = []planted{
 }
 
 // fewHangs is how many of them are run without -all-hangs.
-const fewHangs = 27
+const fewHangs = 29
 
 // goesOn are cases that do not hang: no deadlock and no error may be found in them.
 var goesOn = []string{"imbalance", "pipeline", "pingpong", "roots", "early", "tests", "master", "busy", "writer", "polls", "setup"}

@@ -23,7 +23,7 @@ func TestVerdict(t *testing.T) {
 	asked := Asked{Command: "stacks", Ranks: rank.Range(0, 3), Gone: []session.StatusGroup{{Ranks: rank.Of(3)}}}
 	groups := []protocol.Group{result, silent}
 	var w Writer
-	const want = "so far: 0-1 wait in MPI_Barrier on MPI_COMM_WORLD for 2-3; 2 did not answer, 3 has ended\n"
+	const want = "so far: 0-1 wait in MPI_Barrier on MPI_COMM_WORLD for some of 2-3; 2 did not answer, 3 has ended\n"
 	if got, _ := w.Answers(asked, groups); !strings.HasPrefix(got, want) {
 		t.Errorf("%s, want it to begin with %s", got, want)
 	}
