@@ -124,7 +124,6 @@ func (s *shared) rest() {
 	s.kept = map[uint64][]byte{}
 	s.symbols.Rest()
 	s.lines, s.lined = nil, false
-	s.mpi.Rest()
 	for _, b := range [][]byte{s.file, s.separate} {
 		if b != nil {
 			hold.Unload(b)

@@ -67,9 +67,6 @@ type Cache struct {
 	tags  map[string]int                    // index of the word of a request of UCX that is the tag of a send, by the image of MPI
 }
 
-// Rest drops what is made again when it is needed: instructions that were decoded.
-func (c *Cache) Rest() { c.code = nil }
-
 // instructions returns the decoded instructions of an image, by its key.
 func (c *Cache) instructions(image string) map[uint64]*amd64.Inst {
 	if c.code == nil {
