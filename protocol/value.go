@@ -199,6 +199,10 @@ const (
 	ProgressNoValue  = "novalue"  // the expression has no value in the rank; see ProgressTrouble
 )
 
+// MPIVersion is a column of stacks that are read without a debugger: what the library of MPI of a rank says of itself,
+// "Open MPI 4.1.4".
+const MPIVersion = "mpi.version"
+
 // ProgressTrouble is a column of stacks with progress and an expression: why the expression has no value in a rank, as
 // a sentence for the user; "": it has one.
 const ProgressTrouble = "progress.trouble"

@@ -58,6 +58,7 @@ func (p *process) blockedCalls(s *snapshot.Process, explain bool) map[int]blocke
 type number struct {
 	value        int
 	known, asked bool
+	version      string // of the library; "": not known
 }
 
 // numbered asks the library of MPI for the number of the process, until it knows. A process that has not called
@@ -72,7 +73,9 @@ func (p *process) numbered(s *snapshot.Process, library *mpi.Library) {
 			return
 		}
 	}
-	p.number.value, p.number.known = library.Number()
+	if p.number.value, p.number.known = library.Number(); p.number.known {
+		p.number.version = library.Version()
+	}
 }
 
 // withCall adds what a call of MPI waits for to the level of its function. levels are those of frame i of

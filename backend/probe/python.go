@@ -167,21 +167,22 @@ func innermost(t *python.Thread) string {
 	return "a thread without Python frames"
 }
 
-// remarks are facts about the interpreters of ranks: the ranks by sample.lock and by sample.unknown.
-type remarks struct{ lock, unknown map[string]rank.Set }
+// remarks are facts about the libraries of ranks: the ranks by sample.lock, sample.unknown and sample.mpi.
+type remarks struct{ lock, unknown, mpi map[string]rank.Set }
 
 func (r *remarks) add(one rank.Set, s *sample) {
 	if r.lock == nil {
-		r.lock, r.unknown = map[string]rank.Set{}, map[string]rank.Set{}
+		r.lock, r.unknown, r.mpi = map[string]rank.Set{}, map[string]rank.Set{}, map[string]rank.Set{}
 	}
 	r.lock[s.lock] = r.lock[s.lock].Union(one)
 	r.unknown[s.unknown] = r.unknown[s.unknown].Union(one)
+	r.mpi[s.mpi] = r.mpi[s.mpi].Union(one)
 }
 
 // columns returns the remarks as columns. All ranks have the same columns, so that their groups can be
 // merged.
 func (r *remarks) columns() []column.Column {
-	return []column.Column{columnOf(protocol.PythonLock, r.lock, 0), columnOf(protocol.PythonUnknown, r.unknown, 0)}
+	return []column.Column{columnOf(protocol.PythonLock, r.lock, 0), columnOf(protocol.PythonUnknown, r.unknown, 0), columnOf(protocol.MPIVersion, r.mpi, 0)}
 }
 
 // columnOf returns the column of the ranks by value. Ranks with the value "" have none. limit is that of

@@ -21,6 +21,7 @@ type sample struct {
 	waits   *waits // nil: there are no threads
 	unknown string // why its interpreter of Python is not known; "": it is known, or there is none
 	signs   *signs // nil: they were not asked for
+	mpi     string // version of its library of MPI; "": not known, or there is none
 	lock    string // the innermost Python frame of the thread that holds the GIL; "": none does
 }
 
@@ -154,6 +155,7 @@ func (c *cache) sample(p *process, held *hold.Process, v view) (s sample) {
 			s.signs = p.signsOf(shot, held, s.waits, s.threads, c.value)
 		}
 	}
+	s.mpi = p.number.version
 	if p.python != nil {
 		s.unknown, s.lock = p.python.why, p.python.lock()
 	}

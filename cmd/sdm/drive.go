@@ -1,6 +1,7 @@
 package main
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -171,6 +172,9 @@ func (a *app) consoleConfig(l *lifetime, p *plan, s session.Session, all rank.Se
 		Interrupts: l.interrupts, Log: p.log, Screen: t.screen, Shell: a.shellFor(o),
 		HangFile: func() *hangfile.File {
 			started := startedHere(append([]string{"sdm"}, a.args...))
+			if len(p.args) > 0 { // a job that runs, or the line of a starter
+				started.Launcher = cmp.Or(launcherOf(p.args[0], lineOf(p.args[0])), launcherOf("", p.args))
+			}
 			return hangfile.New(time.Now(), startup.Build(), hangfile.Reason{Kind: hangfile.Asked}, started, all)
 		},
 	}

@@ -12,6 +12,7 @@ import (
 	"io"
 	"os"
 	"os/exec"
+	"slices"
 	"strconv"
 	"strings"
 	"syscall"
@@ -20,6 +21,7 @@ import (
 	"github.com/spf13/pflag"
 	"golang.org/x/sys/unix"
 
+	"sdm/cmd/internal/job"
 	"sdm/cmd/internal/startup"
 	"sdm/master/frontend/console/command"
 	"sdm/master/frontend/console/text"
@@ -80,10 +82,10 @@ func (w *watch) failed(ctx context.Context, found *sentinel.Result, reason hangf
 // fileOf makes a hang file.
 func (w *watch) fileOf(x *sentinel.Sight, reason hangfile.Reason) *hangfile.File {
 	started := startedHere(w.commandLine())
-	started.ID = w.jobID()
+	started.ID, started.Launcher = w.jobID(), launcherOf(w.o.target, w.commandLine())
 	f := hangfile.New(x.At, startup.Build(), reason, started, x.Ranks)
 	f.Stacks, f.Hosts, f.States = x.Stacks, x.Hosts, x.States
-	f.Judge()
+	f.Judge() // which adds the versions of MPI and gdb
 	var system unix.Utsname
 	if unix.Uname(&system) == nil {
 		f.Versions = append(f.Versions, hangfile.Version{Of: "kernel of " + started.Host, Text: unix.ByteSliceToString(system.Sysname[:]) + " " + unix.ByteSliceToString(system.Release[:])})
@@ -92,12 +94,33 @@ func (w *watch) fileOf(x *sentinel.Sight, reason hangfile.Reason) *hangfile.File
 	return f
 }
 
+// launcherOf returns the name of what has started ranks; "": it is not known. target is the argument of sdm attach, and
+// line the command line of its process.
+func launcherOf(target string, line []string) string {
+	kind, _, named := strings.Cut(target, ":")
+	if named && !slices.Contains([]string{"pids", "hostfile", "match", "job"}, kind) {
+		return kind
+	}
+	if len(line) == 0 {
+		return ""
+	}
+	if name := job.StarterName(line[0]); slices.Contains(job.Starters, name) {
+		return name
+	}
+	return ""
+}
+
 // commandLine returns the words of the starter's line, or of the process that the user has named.
 func (w *watch) commandLine() []string {
 	if w.o.target == "" {
 		return w.o.line
 	}
-	line, err := os.ReadFile("/proc/" + w.o.target + "/cmdline")
+	return lineOf(w.o.target)
+}
+
+// lineOf returns the command line of a process; nil: there is none.
+func lineOf(pid string) []string {
+	line, err := os.ReadFile("/proc/" + pid + "/cmdline")
 	if err != nil || len(line) == 0 {
 		return nil
 	}

@@ -3,7 +3,11 @@
 package hangfile
 
 import (
+	"cmp"
+	"encoding/json"
 	"fmt"
+	"maps"
+	"slices"
 	"strings"
 	"time"
 
@@ -94,7 +98,7 @@ const (
 type Job struct {
 	// Command are the words of the command line of the starter or the program; of sdm if a user asked for the file.
 	Command []string `json:"command,omitempty"`
-	// Launcher is sdm's word for the launcher: "mpir", "slurm", "local".
+	// Launcher is what has started the ranks, as far as known: "mpirun", "srun", "slurm", "flux".
 	Launcher string `json:"launcher,omitempty"`
 	// ID is the number of the job at its resource manager.
 	ID string `json:"id,omitempty"`
@@ -252,8 +256,10 @@ func (f *File) Graph() (g *wait.Graph, samples int) {
 // mostSaid bounds Verdict and Calls. The graph has all of it.
 const mostSaid = 1000
 
-// Judge sets Verdict and Calls from Stacks and States. Of many calls, those that differ in numbers only are one.
+// Judge sets Verdict and Calls from Stacks and States, and adds the versions of MPI and gdb to Versions. Of many calls,
+// those that differ in numbers only are one.
 func (f *File) Judge() {
+	f.addVersions(slices.Concat(f.Stacks, f.Hosts))
 	g, samples := f.Graph()
 	f.Verdict, f.Calls = nil, nil
 	if g.IsEmpty() {
@@ -270,6 +276,39 @@ func (f *File) Judge() {
 			rest.Ranks = rest.Ranks.Union(x.Ranks)
 		}
 		f.Verdict = append(f.Verdict, rest)
+	}
+}
+
+// addVersions adds the versions of MPI and gdb that answers to stacks and info hosts tell.
+func (f *File) addVersions(answers []session.Event) {
+	ranks := map[Version]rank.Set{}
+	add := func(of, text string, some rank.Set) {
+		v := Version{Of: of, Text: text}
+		ranks[v] = ranks[v].Union(some)
+	}
+	for _, g := range Groups(answers) {
+		for _, c := range g.Columns {
+			if c.Name == protocol.MPIVersion {
+				for _, v := range c.Values() {
+					add("MPI", v.Value, v.Ranks)
+				}
+			}
+		}
+		var h protocol.HostInfo
+		if version, is := "", json.Unmarshal(g.Body, &h) == nil; is {
+			if version, is = strings.CutPrefix(h.Engine, "gdb "); is {
+				add("gdb", version, g.Ranks)
+			}
+		}
+	}
+	order := func(a, b Version) int { return cmp.Or(strings.Compare(a.Of, b.Of), strings.Compare(a.Text, b.Text)) }
+	for _, v := range slices.SortedFunc(maps.Keys(ranks), order) {
+		if some := ranks[v]; !some.Equal(f.Ranks) { // of all it is not said
+			v.Ranks = some
+		}
+		if !slices.ContainsFunc(f.Versions, func(x Version) bool { return x.Of == v.Of && x.Text == v.Text }) {
+			f.Versions = append(f.Versions, v)
+		}
 	}
 }
 

@@ -382,3 +382,19 @@ func FuzzRead(f *testing.F) {
 		}
 	})
 }
+
+// TestVersions adds what answers tell, of some ranks and of all, once.
+func TestVersions(t *testing.T) {
+	all := rank.Range(0, 3)
+	f := New(time.Now(), "1", Reason{Kind: Stall}, Job{}, all)
+	stacks := event(protocol.KindResult, all, `{"by":"line"}`)
+	stacks.Group.Columns = []column.Column{column.OfValues(protocol.MPIVersion, []column.ValueCount{{Value: "MPICH 4.0.2", Ranks: rank.Of(3)}, {Value: "Open MPI 4.1.4", Ranks: rank.Range(0, 2)}}, 4)}
+	f.Stacks = []session.Event{stacks}
+	f.Hosts = []session.Event{event(protocol.KindResult, rank.Range(0, 1), `{"engine":"gdb 13.1"}`), event(protocol.KindResult, rank.Range(2, 3), `{"engine":"gdb 13.1"}`), event(protocol.KindFault, rank.Of(3), `"x"`)}
+	f.Judge()
+	f.Judge()
+	got := fmt.Sprint(f.Versions)
+	if want := "[{MPI MPICH 4.0.2 3} {MPI Open MPI 4.1.4 0-2} {gdb 13.1 }]"; got != want {
+		t.Errorf("%s, want %s", got, want)
+	}
+}

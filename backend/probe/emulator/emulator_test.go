@@ -45,7 +45,14 @@ u64 bits(u64 a, u64 b) { return (a ? __builtin_ctzll(a) : 64) + (b ? __builtin_c
 static u64 depth(u64 n, u64 a) { return n == 0 ? a : depth(n - 1, a * 5 + n) + 1; }
 u64 calls(u64 a, u64 b) { u64 (*f)(u64, u64) = a & 1 ? sums : words; return depth(a & 15, b) + f(b, a); }
 u64 texts(u64 a, u64 b) { char t[32]; strncpy(t, "one two three four" + (a & 7), sizeof t - 1); t[31] = 0; return strlen(t) * 1000 + (unsigned char)t[b & 7]; }
-static const struct { const char *name; u64 (*f)(u64, u64); } all[] = { { "sums", sums }, { "words", words }, { "compares", compares }, { "divides", divides }, { "loops", loops }, { "switches", switches }, { "copies", copies }, { "bits", bits }, { "calls", calls }, { "texts", texts } };
+u64 prints(u64 a, u64 b)
+{
+	char t[80];
+	u64 s = snprintf(t, 20 + (a & 31), "%s v%d.%u, %c%lx%%%ld", a & 1 ? "one" : "three", (int)a, (unsigned)b, 'x', (long)b, (long)a);
+	for (const char *c = t; *c; c++) s = s * 31 + *c;
+	return s;
+}
+static const struct { const char *name; u64 (*f)(u64, u64); } all[] = { { "sums", sums }, { "words", words }, { "compares", compares }, { "divides", divides }, { "loops", loops }, { "switches", switches }, { "copies", copies }, { "bits", bits }, { "calls", calls }, { "texts", texts }, { "prints", prints } };
 int main(void)
 {
 	u64 seed = 88172645463325252u;

@@ -4,6 +4,8 @@ package emulator
 
 import (
 	"slices"
+	"strconv"
+	"strings"
 
 	"golang.org/x/arch/x86/x86asm"
 
@@ -38,7 +40,7 @@ func (m *Machine) enterLink(l *link, to uint64, isCall bool) {
 			return
 		}
 		if answer := answers[l.name]; answer != nil {
-			m.reg[amd64.RAX] = answer(m, func(n int) uint64 { return m.reg[amd64.Arguments[n]] })
+			m.reg[amd64.RAX] = answer(m, func(n int) uint64 { return m.argument(n, isCall) })
 			if !isCall {
 				m.pc = m.pop()
 			}
@@ -54,6 +56,19 @@ func (m *Machine) enterLink(l *link, to uint64, isCall bool) {
 		m.push(m.pc)
 	}
 	m.pc = to
+}
+
+// argument returns an argument of a function by its number; those from 6 on are on the stack, above the return address
+// unless a call has not stored that yet (System V ABI, AMD64, 3.2.3).
+func (m *Machine) argument(n int, isCall bool) uint64 {
+	if n < len(amd64.Arguments) {
+		return m.reg[amd64.Arguments[n]]
+	}
+	at := m.reg[amd64.RSP] + 8*uint64(n-len(amd64.Arguments))
+	if !isCall {
+		at += 8
+	}
+	return m.load(at, 8)
 }
 
 // linkOf returns the link of a slot; nil: there is none, or ok is false.
@@ -120,6 +135,60 @@ var answers = map[string]answer{
 	"strcpy":         func(m *Machine, arg func(int) uint64) uint64 { return m.copyText(arg(0), arg(1), mostText) },
 	"__strcpy_chk":   func(m *Machine, arg func(int) uint64) uint64 { return m.copyText(arg(0), arg(1), mostText) },
 	"__tls_get_addr": threadLocal,
+	"snprintf":       func(m *Machine, arg func(int) uint64) uint64 { return m.print(arg, 2) },
+	"__snprintf_chk": func(m *Machine, arg func(int) uint64) uint64 { return m.print(arg, 4) },
+}
+
+// mostPrinted bounds what a function prints, in bytes.
+const mostPrinted = 1 << 14
+
+// print carries out snprintf: arguments 0 and 1 are the text and its size, and argument format is the format, which may
+// have texts, characters and numbers without a width.
+func (m *Machine) print(arg func(int) uint64, format int) uint64 {
+	f, next := m.Text(arg(format)), format
+	var text []byte
+	for i := 0; i < len(f) && len(text) < mostPrinted && m.err == nil; i++ {
+		if f[i] != '%' {
+			text = append(text, f[i])
+			continue
+		}
+		wide := false
+		for i++; i < len(f) && strings.IndexByte("lzj", f[i]) >= 0; i++ {
+			wide = true
+		}
+		if i == len(f) {
+			break
+		}
+		if f[i] == '%' {
+			text = append(text, '%')
+			continue
+		}
+		next++
+		v := arg(next)
+		if !wide {
+			v = uint64(uint32(v))
+		}
+		switch {
+		case f[i] == 's':
+			text = append(text, m.Text(arg(next))...)
+		case f[i] == 'c':
+			text = append(text, byte(v))
+		case f[i] == 'u':
+			text = strconv.AppendUint(text, v, 10)
+		case f[i] == 'x':
+			text = strconv.AppendUint(text, v, 16)
+		case (f[i] == 'd' || f[i] == 'i') && wide:
+			text = strconv.AppendInt(text, int64(v), 10)
+		case f[i] == 'd' || f[i] == 'i':
+			text = strconv.AppendInt(text, int64(int32(v)), 10)
+		default:
+			m.fail("prints in the format %q", f)
+		}
+	}
+	if size := arg(1); size > 0 && m.err == nil {
+		m.write(arg(0), append(slices.Clone(text[:min(uint64(len(text)), size-1)]), 0))
+	}
+	return uint64(len(text))
 }
 
 func nothing(*Machine, func(int) uint64) uint64 { return 0 }

@@ -64,7 +64,9 @@ type Cache struct {
 	sites argument.Cache
 	code  map[string]map[uint64]*amd64.Inst // see emulator.Code, by image
 	peers peerFields                        // of the last library
-	tags  map[string]int                    // index of the word of a request of UCX that is the tag of a send, by the image of MPI
+	// versions are results of Library.Version, by the image of MPI.
+	versions map[string]string
+	tags     map[string]int // index of the word of a request of UCX that is the tag of a send, by the image of MPI
 }
 
 // instructions returns the decoded instructions of an image, by its key.

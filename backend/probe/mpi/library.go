@@ -89,6 +89,50 @@ func (l *Library) Number() (n int, ok bool) {
 	return l.World().Rank, true
 }
 
+// mostVersion is more than the longest version (MPI_MAX_LIBRARY_VERSION_STRING: 256 to 8192), in bytes.
+const mostVersion = 1 << 14
+
+// Version returns what the library says of itself (MPI_Get_library_version): its name and version, "Open MPI 4.1.4"; "":
+// it does not say it.
+func (l *Library) Version() string {
+	key := l.machine.image.Module().Key()
+	v, known := l.cache.versions[key]
+	if !known {
+		text, length := l.machine.Alloc(mostVersion), l.machine.Alloc(8)
+		if _, err := l.machine.ask("PMPI_Get_library_version", text, length); err == nil {
+			v = versionIn(l.machine.Text(text))
+		}
+		l.machine.Undo()
+		if l.cache.versions == nil {
+			l.cache.versions = map[string]string{}
+		}
+		l.cache.versions[key] = v
+	}
+	return v
+}
+
+// versionIn returns the name and version in what a library says: "Open MPI v4.1.4, package: ...", a line
+// "MPICH Version: 4.0.2", or "MPI VERSION : CRAY MPICH version 8.1.25".
+func versionIn(said string) string {
+	line, _, _ := strings.Cut(said, "\n")
+	line, _, _ = strings.Cut(line, ",")
+	var words []string
+	for _, w := range strings.Fields(strings.ToValidUTF8(line, "?")) {
+		switch {
+		case w == "Version:" || strings.HasSuffix(w, ":"):
+			if w == ":" {
+				words = nil // in front of it is that a version follows
+			}
+			continue
+		case len(w) > 1 && w[0] == 'v' && '0' <= w[1] && w[1] <= '9':
+			w = w[1:]
+		}
+		words = append(words, w)
+	}
+	v := strings.Join(words, " ")
+	return v[:min(len(v), mostName)]
+}
+
 // World returns MPI_COMM_WORLD.
 func (l *Library) World() *Communicator { return l.Communicator(l.world) }
 

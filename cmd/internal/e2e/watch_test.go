@@ -105,6 +105,13 @@ func watchStall(t *testing.T, line string) {
 	if f.Reason.Kind != hangfile.Stall || len(f.Stacks) == 0 || f.Ranks.String() != "0-4" || len(f.Hosts) == 0 || len(f.States) != 1 || f.States[0].State != "watched" {
 		t.Errorf("%+v", f)
 	}
+	of := map[string]string{}
+	for _, v := range f.Versions {
+		of[v.Of] = v.Text
+	}
+	if mpi := of["MPI"]; !strings.HasPrefix(mpi, "Open MPI ") && !strings.HasPrefix(mpi, "MPICH ") || of["gdb"] == "" || f.Job.Launcher != "mpirun" && f.Job.Launcher != "mpiexec" {
+		t.Errorf("the versions are %q, the launcher %q", of, f.Job.Launcher)
+	}
 	if len(f.Values) != 1 || len(f.Values[0].Answers) != 1 || !strings.Contains(string(f.Values[0].Answers[0].AppendJSON(nil)), `"max":{"value":4,"rank":4}`) {
 		t.Errorf("the values are %+v", f.Values)
 	}
