@@ -176,7 +176,7 @@ func (w *waits) add(x *mpi.Wait, world *mpi.Communicator) {
 			return
 		}
 	}
-	if x.Class == mpi.OneSided && x.Target >= 0 {
+	if own := w.Numbered && x.Target == w.Number; x.Class == mpi.OneSided && x.Target >= 0 && !own { // for its own, it waits for others
 		e := wait.Edge{Function: name, Need: wait.Target, Tag: wait.Unknown}
 		w.Waits = append(w.Waits, wait.Message{Edge: e, Peer: x.Target})
 		return

@@ -559,6 +559,130 @@ static void roots(void) // one Bcast after the other, from all roots
     }
 }
 
+static void passive(void) // rank 2 polls its window, in which the others count
+{
+    MPI_Win w;
+    int *counter, one = 1, old;
+    MPI_Win_allocate(sizeof *counter, sizeof *counter, MPI_INFO_NULL, MPI_COMM_WORLD, &counter, &w);
+    *counter = 0;
+    for (int step = 1;; step++) {
+        MPI_Barrier(MPI_COMM_WORLD);
+        if (rank != 2)
+            work(3000000 * (rank + 1));
+        int seen = 0;
+        do {
+            MPI_Win_lock(MPI_LOCK_EXCLUSIVE, 2, 0, w);
+            if (rank == 2)
+                seen = *counter;
+            else
+                MPI_Fetch_and_op(&one, &old, MPI_INT, 2, 0, MPI_SUM, w);
+            MPI_Win_unlock(2, w);
+        } while (rank == 2 && seen < step * (size - 1));
+    }
+}
+
+static void *worker(void *unused)
+{
+    work(50000000);
+    return unused;
+}
+
+static void threads(void) // the main threads wait for others that compute
+{
+    for (;;) {
+        pthread_t all[2];
+        for (int i = 0; i < 2; i++)
+            pthread_create(&all[i], NULL, worker, NULL);
+        for (int i = 0; i < 2; i++)
+            pthread_join(all[i], NULL);
+        if (rank == 2)
+            worker(NULL);
+        reduce(MPI_COMM_WORLD);
+    }
+}
+
+static void shell(void) // rank 2 waits for a command
+{
+    for (;;) {
+        if (rank == 2 && system("sleep 0.5") != 0)
+            exit(1);
+        reduce(MPI_COMM_WORLD);
+    }
+}
+
+static void pipes(void) // rank 2 reads what other processes write
+{
+    for (;;) {
+        if (rank == 2) {
+            FILE *f = popen("(sleep 0.3; echo a; sleep 0.2; echo b) | cat", "r");
+            while (fgets(buffer, sizeof buffer, f))
+                ;
+            pclose(f);
+        }
+        reduce(MPI_COMM_WORLD);
+    }
+}
+
+static void splits(void) // communicators are made again and again, and rank 2 comes late
+{
+    for (int step = 0;; step++) {
+        MPI_Comm half;
+        work(rank == 2 ? 20000000 : 1000);
+        MPI_Comm_split(MPI_COMM_WORLD, (rank + step) % 2, -rank, &half);
+        work(rank == 3 ? 10000000 : 1000);
+        reduce(half);
+        MPI_Comm_free(&half);
+    }
+}
+
+static void groups(void) // pipelines within communicators that overlap
+{
+    MPI_Comm half, pairs;
+    int n, r, x = 0;
+    MPI_Comm_split(MPI_COMM_WORLD, rank % 2, rank, &half);
+    MPI_Comm_split(MPI_COMM_WORLD, rank / 2, rank, &pairs);
+    for (;;) {
+        MPI_Comm all[] = {half, pairs};
+        for (int i = 0; i < 2; i++) {
+            MPI_Comm_size(all[i], &n);
+            MPI_Comm_rank(all[i], &r);
+            if (r > 0)
+                MPI_Recv(&x, 1, MPI_INT, r - 1, 4, all[i], MPI_STATUS_IGNORE);
+            work(4000000 * (rank + 1));
+            if (r < n - 1)
+                MPI_Send(&x, 1, MPI_INT, r + 1, 4, all[i]);
+        }
+        MPI_Barrier(half);
+    }
+}
+
+static void checkpoint(void) // the ranks write one after the other, and then all together
+{
+    static char block[1 << 20];
+    char name[64], shared[64];
+    snprintf(name, sizeof name, "/tmp/hang-part-%d", (int)getpid());
+    snprintf(shared, sizeof shared, "/tmp/hang-all-%d", (int)getpid());
+    MPI_Bcast(shared, sizeof shared, MPI_CHAR, 0, MPI_COMM_WORLD);
+    for (;;) {
+        int token = 0, fd;
+        if (rank > 0)
+            MPI_Recv(&token, 1, MPI_INT, rank - 1, 2, MPI_COMM_WORLD, MPI_STATUS_IGNORE);
+        fd = open(name, O_CREAT | O_WRONLY | O_TRUNC, 0600);
+        for (int i = 0; i < 8; i++)
+            if (write(fd, block, sizeof block) < 0)
+                exit(1);
+        fsync(fd);
+        close(fd);
+        unlink(name);
+        if (rank < size - 1)
+            MPI_Send(&token, 1, MPI_INT, rank + 1, 2, MPI_COMM_WORLD);
+        MPI_File f;
+        MPI_File_open(MPI_COMM_WORLD, shared, MPI_MODE_CREATE | MPI_MODE_WRONLY | MPI_MODE_DELETE_ON_CLOSE, MPI_INFO_NULL, &f);
+        MPI_File_write_at_all(f, (MPI_Offset)rank * sizeof block, block, sizeof block, MPI_CHAR, MPI_STATUS_IGNORE);
+        MPI_File_close(&f);
+    }
+}
+
 static const struct { const char *name; void (*run)(void); } cases[] = {
     {"absent", absent}, {"sleeps", sleeps}, {"stopped", stopped}, {"fifo", fifo}, {"mutex", mutexes}, {"handler", handler},
     {"cycle", cycle}, {"locked", locked}, {"tool", tool}, {"toolreduces", toolreduces},
@@ -570,6 +694,7 @@ static const struct { const char *name; void (*run)(void); } cases[] = {
     {"writer", writer}, {"roots", roots},
     {"crossed", crossed}, {"longring", longring}, {"request", request}, {"mixed", mixed}, {"othercomm", othercomm},
     {"writeall", writeall}, {"lock", lock}, {"probe", probe}, {"polls", polls}, {"tests", tests}, {"setup", setup}, {"early", early},
+    {"passive", passive}, {"threads", threads}, {"shell", shell}, {"pipes", pipes}, {"splits", splits}, {"groups", groups}, {"checkpoint", checkpoint},
 };
 
 int main(int argc, char **argv)
