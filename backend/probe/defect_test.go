@@ -37,12 +37,17 @@ func TestDefect(t *testing.T) {
 			t.Fatalf("%d threads, %v", stacksOf(s), s.err)
 		}
 	}
-	c.processes[pids[0]].images, c.processes[pids[0]].tables = nil, nil
-	got := c.take(pids, line)
-	if got[0].err == nil || !strings.Contains(got[0].err.Error(), "a defect of sdm in ") || got[1].err != nil || stacksOf(got[1]) != 1 {
-		t.Errorf("got %v, %v", got[0].err, got[1].err)
-	}
-	if again := c.take(pids, line); again[0].err != nil || stacksOf(again[0]) != 1 {
-		t.Errorf("afterwards: %v", again[0].err)
+	for _, spoil := range []func(p *process){
+		func(p *process) { p.images, p.tables = nil, nil },
+		func(p *process) { p.maps, p.text = nil, nil }, // which the end of its stack needs, while it is held
+	} {
+		spoil(c.processes[pids[0]])
+		got := c.take(pids, line)
+		if got[0].err == nil || !strings.Contains(got[0].err.Error(), "a defect of sdm in ") || got[1].err != nil || stacksOf(got[1]) != 1 {
+			t.Errorf("got %v, %v", got[0].err, got[1].err)
+		}
+		if again := c.take(pids, line); again[0].err != nil || stacksOf(again[0]) != 1 {
+			t.Errorf("afterwards: %v", again[0].err)
+		}
 	}
 }

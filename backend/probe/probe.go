@@ -275,7 +275,12 @@ func (b *Backend) stacks(q backend.Request, ranks rank.Set) {
 			b.unread(q.ID, ids[i], s.err)
 			continue
 		}
-		graphs = append(graphs, b.graph(ids[i], s.waits))
+		var g *wait.Graph
+		if bad, _ := protocol.Guard("stacks", func() { g = b.graph(ids[i], s.waits) }); bad != nil {
+			b.unread(q.ID, ids[i], bad)
+			continue
+		}
+		graphs = append(graphs, g)
 		read = read.Union(one)
 		remarks.add(one, &s)
 		for _, frames := range s.threads {
@@ -283,7 +288,13 @@ func (b *Backend) stacks(q backend.Request, ranks rank.Set) {
 		}
 	}
 	if !read.IsEmpty() {
-		b.sink.Reply(q.ID, protocol.Group{Kind: protocol.KindResult, Ranks: read, Body: canonical.JSON(merged{by}), Columns: columnsOf(read, doing, remarks.columns()), Stack: stack.OfPaths(paths), Waits: mergedGraphs(graphs)})
+		g := protocol.Group{Kind: protocol.KindResult, Ranks: read, Body: canonical.JSON(merged{by})}
+		if bad, _ := protocol.Guard("stacks", func() {
+			g.Columns, g.Stack, g.Waits = columnsOf(read, doing, remarks.columns()), stack.OfPaths(paths), mergedGraphs(graphs)
+		}); bad != nil {
+			g = protocol.Group{Kind: protocol.KindFault, Ranks: read, Body: canonical.JSON(bad)}
+		}
+		b.sink.Reply(q.ID, g)
 	}
 	b.log.Debug("stacks were read", "ranks", ranks.String(), "threads", b.cache.cost.threads, "held", b.cache.cost.held, "took", time.Since(began))
 }

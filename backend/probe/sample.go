@@ -113,9 +113,12 @@ func (c *cache) hold(known []*process) []hold.Process {
 		pids[i] = p.pid
 	}
 	return hold.Together(pids, hold.Defaults, hold.Steps{
-		StackEnd: func(i int, sp uint64) uint64 { return known[i].stackEnd(sp) },
+		StackEnd: func(i int, sp uint64) (end uint64) {
+			known[i].guarded(func() { end = known[i].stackEnd(sp) })
+			return end
+		},
 		Held: func(i int, held *hold.Process) {
-			known[i].defect, _ = protocol.Guard("stacks", func() { // the processes must be resumed whatever happens
+			known[i].guarded(func() {
 				known[i].python.copy(held)
 				known[i].copyFutexes(held)
 			})
@@ -123,6 +126,13 @@ func (c *cache) hold(known []*process) []hold.Process {
 		Known:  c.known,
 		Buffer: &c.buffer,
 	})
+}
+
+// guarded calls a function while the process is held: it must be resumed whatever happens. A panic is its defect.
+func (p *process) guarded(do func()) {
+	if bad, _ := protocol.Guard("stacks", do); bad != nil {
+		p.defect = bad
+	}
 }
 
 // sample returns the stacks of a process that was held. If its mappings have changed since they were
