@@ -9,6 +9,7 @@ import (
 	"strings"
 
 	"sdm/protocol/rank"
+	"sdm/protocol/wait"
 )
 
 // cycles returns the findings of ranks that wait for one another.
@@ -177,9 +178,44 @@ func (s *solver) cause(c *cause) Finding {
 	if causes.Intersects(s.g.Moved()) || named.Intersects(s.torch) { // they may have served the waiting ranks in between, and do the same again
 		f.Certain = f.Certain && s.quiet(named.Minus(causes))
 	}
+	if len(levels) > 0 && slices.ContainsFunc(levels[0].messages, s.mayReturn) {
+		f.Certain = false
+	}
 	s.told = s.told.Union(causes)
 	f.Text = strings.Join(append(parts, sentence(does, ", ")), "; ") + s.othersWaiting(c.vertices, f.Ranks)
 	return f
+}
+
+// mayReturn reports whether an arc leads to the holder of a lock, or of the end of a pipe, that may have let go of it
+// between the samples and have it again: one that computes, or sleeps for some time.
+func (s *solver) mayReturn(a arc) bool {
+	if a.edge < 0 || s.g.Edges()[a.edge].Object == "" {
+		return false
+	}
+	if s.g.Moved().Contains(rank.ID(a.to)) {
+		return true
+	}
+	i := s.doing[a.to]
+	return i >= 0 && s.g.Doings()[i].First().Does == "sleeps"
+}
+
+// stopped returns the findings of ranks that a signal has stopped while others are in calls of which it is not known for
+// whom they wait, except those that are told as causes.
+func (s *solver) stopped() (found []Finding) {
+	if s.blocked.Minus(s.fixed).IsEmpty() {
+		return nil
+	}
+	for i := range s.g.Doings() {
+		d := &s.g.Doings()[i]
+		ranks := d.Ranks.Minus(s.told)
+		if d.State != wait.Stopped || ranks.IsEmpty() {
+			continue
+		}
+		s.told = s.told.Union(ranks)
+		found = append(found, Finding{Kind: Cause, Ranks: ranks, Certain: s.samples > 1 && !ranks.Intersects(s.g.Moved()),
+			Text: verbs(ranks, threadsText(d))})
+	}
+	return found
 }
 
 // levels returns the levels above some vertices, and the ranks in them. A group whose members wait for ranks of

@@ -71,7 +71,12 @@ func TestThreadsAndLocks(t *testing.T) {
 		{"no MPI, a lock of another process", jobOf(2).add("1", file),
 			"certain: 1 waits for a lock of /tmp/x in save (x.c:3): process 7 (backup) holds it"},
 		{"no MPI, a lock of a rank", jobOf(3).add("0-1", withEdge(doing("waits for a lock of /tmp/x", "flock from libc.so.6|save x.c:3"), object(2, "lock of /tmp/x"))).add("2", doing("sleeps", sleep+"main x.c:9", func(d *wait.Doing) { d.Left = 60 })),
-			"certain: 0-1 wait for 2 (lock of /tmp/x); 2 sleeps for up to 60 s in main (x.c:9)"},
+			"so far: 0-1 wait for 2 (lock of /tmp/x); 2 sleeps for up to 60 s in main (x.c:9)"}, // it may have taken it again
+		{"no MPI, a lock of a rank that stays", jobOf(3).add("0-1", withEdge(doing("waits for a lock of /tmp/x", "flock from libc.so.6|save x.c:3"), object(2, "lock of /tmp/x"))).add("2", doing("waits for a signal", "pause from libc.so.6|main x.c:9")),
+			"certain: 0-1 wait for 2 (lock of /tmp/x); 2 waits for a signal in main (x.c:9)"},
+		{"one is stopped, and it is not known for whom others wait", jobOf(3).waits("0-1", wait.Message{Edge: wait.Edge{Function: "MPI_Finalize", Tag: wait.Unknown}, Peer: wait.Unknown}).
+			add("2", doing("is stopped by SIGSTOP", "f x.c:1", func(d *wait.Doing) { d.State = wait.Stopped })),
+			"certain: 2 is stopped by SIGSTOP in f (x.c:1)"},
 		{"locks of two ranks", jobOf(2).add("0", withEdge(doing("", "save x.c:3"), object(1, "lock of /tmp/x"))).add("1", withEdge(doing("", "load x.c:4"), object(0, "lock of /tmp/y"))),
 			"certain: deadlock: 0 waits for 1 (lock of /tmp/x), 1 waits for 0 (lock of /tmp/y)"},
 		{"the holder of a lock is in MPI", jobOf(3).in("0,2", "MPI_Barrier", "w").add("1", withEdge(doing("", "save x.c:3"), object(0, "lock of /tmp/x"))),

@@ -114,6 +114,7 @@ func of(g *wait.Graph, samples int) []Finding {
 	s.components()
 	s.resolve()
 	findings := slices.Concat(s.mismatches(), s.cycles(), s.causes())
+	findings = append(findings, s.stopped()...)
 	findings = append(findings, s.locks()...)
 	findings = slices.DeleteFunc(findings, func(f Finding) bool { return s.samples > 1 && s.moves(f) })
 	slices.SortStableFunc(findings, func(a, b Finding) int {
