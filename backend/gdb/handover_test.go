@@ -9,6 +9,7 @@ import (
 	"strings"
 	"testing"
 
+	"sdm/backend/backendtest"
 	"sdm/backend/gdb"
 	"sdm/protocol"
 	"sdm/protocol/rank"
@@ -218,6 +219,7 @@ func TestIdentity(t *testing.T) {
 // TestHandOver checks that a handover moves no thread and keeps breakpoints and
 // settings.
 func TestHandOver(t *testing.T) {
+	backendtest.NeedDebugRegisters(t)
 	const n = 4
 	r := newRig(t, gdb.Config{RanksPerGDB: n})
 	r.meets(t, n)

@@ -6,6 +6,7 @@ import (
 	"strings"
 	"testing"
 
+	"sdm/backend/backendtest"
 	"sdm/backend/gdb"
 	"sdm/protocol"
 )
@@ -335,6 +336,7 @@ func TestRawLineWhileRunning(t *testing.T) {
 }
 
 func TestWatchpointThroughGDB(t *testing.T) {
+	backendtest.NeedDebugRegisters(t)
 	r := inHelper(t)
 	r.ok("gdb", protocol.Args{Text: "watch total"})
 	r.ok("delete", protocol.Args{Breakpoints: []int{7}})

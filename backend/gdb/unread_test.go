@@ -16,6 +16,7 @@ import (
 	"golang.org/x/sys/unix"
 
 	"sdm/backend"
+	"sdm/backend/backendtest"
 	"sdm/backend/gdb"
 	"sdm/protocol"
 	"sdm/protocol/rank"
@@ -238,6 +239,9 @@ func TestUnreadLibrariesMakeNoDifference(t *testing.T) {
 		"a step":              {{"continue", protocol.Args{}}, {"kick", protocol.Args{}}, {"next", protocol.Args{}}, {"next", protocol.Args{}}, {"next", protocol.Args{}}, {"next", protocol.Args{}}},
 	} {
 		t.Run(name, func(t *testing.T) {
+			if steps[0].name == "watch" {
+				backendtest.NeedDebugRegisters(t)
+			}
 			want := ""
 			for _, how := range []struct {
 				name string

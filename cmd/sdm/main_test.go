@@ -64,12 +64,19 @@ func TestScripts(t *testing.T) { runScripts(t, "", scriptsIn(t, "testdata/script
 // registers returns why gdb cannot write all registers here; "": it can.
 var registers = sync.OnceValue(func() string { return backendtest.CannotWriteRegisters(filepath.Dir(os.Getenv("PROGRAMS"))) })
 
-// condition implements [registers]: gdb can call functions of programs and run them backwards.
+// debugRegisters returns why hardware breakpoints and watchpoints do not stop programs here; "": they do.
+var debugRegisters = sync.OnceValue(func() string { return backendtest.NoDebugRegisters(filepath.Dir(os.Getenv("PROGRAMS"))) })
+
+// condition implements [registers]: gdb can call functions of programs and run them backwards; and [debugregisters]:
+// programs stop at hardware breakpoints and watchpoints.
 func condition(name string) (bool, error) {
-	if name != "registers" {
-		return false, fmt.Errorf("condition %q is not known", name)
+	switch name {
+	case "registers":
+		return registers() == "", nil
+	case "debugregisters":
+		return debugRegisters() == "", nil
 	}
-	return registers() == "", nil
+	return false, fmt.Errorf("condition %q is not known", name)
 }
 
 // scriptsIn returns the script files in a directory.

@@ -120,7 +120,7 @@ func TestStandInForPALS(t *testing.T) {
 	}
 	do(1, "palstat", "-n", h.Host(1), id) // only the first node knows it
 	// palscmd returns before its command ends, which palstat then lists.
-	if said := do(0, "palscmd", "-n", h.Host(0), id, "sh", "-c", "sleep 0.3; echo out; exit 3"); !strings.HasPrefix(said, "Launched tool helper ") || strings.Contains(said, "out") {
+	if said := do(0, "palscmd", "-n", h.Host(0), id, "sh", "-c", "sleep 2; echo out; exit 3"); !strings.HasPrefix(said, "Launched tool helper ") || strings.Contains(said, "out") {
 		t.Errorf("palscmd: %q", said)
 	}
 	if said := do(0, "palstat", "-n", h.Host(0), id); !strings.Contains(said, "Tool ID: ") {
