@@ -34,7 +34,7 @@ var processes = []alone{
 	{"input", "waits in read of standard input (a pipe) in input (waits.c): process N (e2e.test) can write to it", ""},
 	{"polls", "waits in poll for standard input (a pipe) in polls (waits.c)", ""},
 	{"sleeps", "sleeps for up to N s in sleeps (waits.c)", ""},
-	{"stopped", "is stopped by SIGSTOP in stopped (waits.c)", ""},
+	{"stopped", "is stopped by SIGSTOP in stopped (waits.c)", "certain: RANK is stopped by SIGSTOP in stopped (waits.c)"},
 	{"waits.py held", "waits for the lock of Python in step (waits.py) that thread 2 holds; thread 2 sleeps in hold (waits.py)",
 		"certain: RANK waits for the lock of Python in step (waits.py) that thread 2 holds; thread 2 sleeps in hold (waits.py)"},
 	{"waits.py joins", "waits in Thread.join (threading.py) in joins (waits.py)", ""},
