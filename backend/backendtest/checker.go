@@ -211,8 +211,10 @@ func (w *checker) record(prefix string, g protocol.Group) {
 }
 
 // isOfSome reports whether a column has values of some ranks only: what the probe tells of those
-// that have a Python.
-func isOfSome(c column.Column) bool { return strings.HasPrefix(c.Name, "python.") }
+// that have a Python, or a library of MPI.
+func isOfSome(c column.Column) bool {
+	return strings.HasPrefix(c.Name, "python.") || c.Name == protocol.MPIVersion
+}
 
 // timeOut ends the wait for an outcome.
 func (w *checker) timeOut() {
