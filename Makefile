@@ -75,7 +75,7 @@ unit: ## what needs no other program; under -race but for simulated trees
 # Two packages at a time: half of the time they wait. Not more: they start real gdbs and MPI jobs by
 # the dozen, and what they wait for has deadlines.
 e2e: build ## real gdbs, real Open MPI and MPICH, real processes killed, under -race
-	$(TESTSUM) $(RERUN) --packages '$(REAL)' -- -race -p 2 -timeout 30m
+	$(TESTSUM) $(RERUN) --packages '$(REAL)' -- -race -p 2 -timeout 45m
 
 # What is said in bin/apps/*.txt is to be looked at: the checks do not see everything.
 apps: build ## debug tutorials of PETSc on 8 ranks, and mpi4py; transcripts in bin/apps (minutes; before an issue is closed)
