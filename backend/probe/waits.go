@@ -319,9 +319,8 @@ func framesText(frames []stack.Frame, function, signal string) string {
 	return strings.Join(names, "\n")
 }
 
-// ofMPI reports whether a function is in a library of MPI: libmpi, libmpich, and those for Fortran and C++,
-// libmpi_mpifh and libmpichfort, which are between the program and the others.
-func ofMPI(f stack.Frame) bool { return strings.HasPrefix(filepath.Base(f.From), "libmpi") }
+// ofMPI reports whether a function is in a library of MPI.
+func ofMPI(f stack.Frame) bool { return mpi.IsLibrary(filepath.Base(f.From)) }
 
 // saved are the registers, by their DWARF numbers, that functions must preserve (System V ABI, AMD64).
 // Others do not have the values that they had in the function that called MPI.

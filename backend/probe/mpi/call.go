@@ -32,10 +32,10 @@ type Call struct {
 	finder *argument.Finder
 }
 
-// isLibrary reports whether an image is a library of MPI, by its name. Open MPI 6 has the functions of MPI in one
-// library, and the code to which they jump in another.
-func isLibrary(x snapshot.Image) bool {
-	name := x.Module().Name()
+// IsLibrary reports whether a file is a library of MPI, by its name without directories: also those for Fortran and
+// C++, which are between the program and the others. Open MPI 6 has the functions of MPI in one library, and the code to
+// which they jump in another.
+func IsLibrary(name string) bool {
 	return strings.HasPrefix(name, "libmpi") || strings.HasPrefix(name, "libpmpi") || strings.HasPrefix(name, "libopen_mpi")
 }
 
@@ -46,7 +46,7 @@ func IsIn(p *snapshot.Process, t *snapshot.Thread) bool {
 		if x == nil || f.Signal {
 			continue
 		}
-		if isLibrary(x) {
+		if IsLibrary(x.Module().Name()) {
 			return true
 		}
 		if symbol, _, _ := x.Function(f.Lookup()); symbol != "" {
@@ -104,7 +104,7 @@ func Find(l *Library, t *snapshot.Thread) *Call {
 		switch {
 		case isName && !isOwn(x, symbol, first):
 			continue
-		case !isName && i+1 < f.Frames() && isLibrary(x) && x != f.Image(i+1):
+		case !isName && i+1 < f.Frames() && IsLibrary(x.Module().Name()) && x != f.Image(i+1):
 			n, isLarge = function(f.CalledName(i + 1)) // the function of MPI may have jumped to this one
 		}
 		if _, ok := signatures[n]; ok {

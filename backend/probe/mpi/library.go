@@ -39,7 +39,7 @@ type Library struct {
 func Open(p *snapshot.Process, cache *Cache, thread uint64) *Library {
 	l := &Library{cache: cache, process: p, objects: map[string]uint64{}, comms: map[uint64]*Communicator{}, owners: map[owned]*Communicator{}, ends: map[*Communicator][]endpoint{}, types: map[uint64]*Type{}}
 	for i, x := range p.Images {
-		if i == 0 || isLibrary(x) || strings.HasPrefix(x.Module().Name(), "libopen") {
+		if i == 0 || IsLibrary(x.Module().Name()) || strings.HasPrefix(x.Module().Name(), "libopen") {
 			l.add(x)
 		}
 	}
