@@ -8,8 +8,6 @@ import (
 	"strings"
 	"time"
 
-	"golang.org/x/sys/unix"
-
 	"sdm/backend/probe/proc"
 )
 
@@ -47,15 +45,13 @@ type Usage struct {
 	cpu time.Duration
 }
 
-// UsageOf reads the clock of a process, which runs while its threads do (clock_getcpuclockid(3),
-// include/linux/posix-timers.h of the kernel).
+// UsageOf reads the clock of a process, which runs while its threads do.
 func UsageOf(pid int) Usage {
-	const sched = 2
-	var t unix.Timespec
-	if unix.ClockGettime(int32(^pid<<3|sched), &t) != nil {
+	cpu, err := proc.CPUTime(pid)
+	if err != nil {
 		return Usage{}
 	}
-	return Usage{time.Now(), time.Duration(t.Nano())}
+	return Usage{time.Now(), cpu}
 }
 
 // Since returns the processor time since u, in percent of the time that has passed; "" if it is not

@@ -72,19 +72,9 @@ func (p *Pipes) Renew() {
 	}
 	p.looked, p.ends = false, nil
 	for pid, t := range p.tables {
-		t.current = t.ran != 0 && t.ran == ranFor(pid)
+		ran, err := CPUTime(pid)
+		t.current = err == nil && t.ran != 0 && t.ran == ran
 	}
-}
-
-// ranFor returns the processor time that a process has used, in which only what a processor does at the moment may be missing
-// (clock_getcpuclockid(3), include/linux/posix-timers.h of the kernel); 0: not known.
-func ranFor(pid int) time.Duration {
-	const sched = 2
-	var t unix.Timespec
-	if unix.ClockGettime(int32(^pid<<3|sched), &t) != nil {
-		return 0
-	}
-	return time.Duration(t.Nano())
 }
 
 // look finds the file descriptors of all processes.
@@ -113,7 +103,8 @@ func (p *Pipes) look() {
 
 // tableOf reads the file descriptors of a process. They are none if it has ended.
 func tableOf(pid int) *table {
-	t := &table{ran: ranFor(pid)}
+	t := &table{}
+	t.ran, _ = CPUTime(pid)
 	dir, err := unix.Open("/proc/"+strconv.Itoa(pid)+"/fd", unix.O_RDONLY|unix.O_DIRECTORY|unix.O_CLOEXEC, 0)
 	if err != nil {
 		t.denied = !hasGone(err)

@@ -14,21 +14,18 @@ import (
 	"strings"
 	"time"
 
-	"golang.org/x/sys/unix"
+	"sdm/backend/probe/proc"
 )
 
-// cpuTime returns the processor time that processes have used, with that of threads that have ended. It reads the
-// clocks of the processes, which count nanoseconds (clock_getcpuclockid(3), include/linux/posix-timers.h of the kernel);
-// schedstat of their threads lacks those that have ended: the sampler's ends with each sample.
-func cpuTime(pids []int) time.Duration {
-	const sched = 2
-	var sum time.Duration
+// cpuTime returns the processor time that processes have used. schedstat of their threads would lack those that have
+// ended: the sampler's ends with each sample.
+func cpuTime(pids []int) (sum time.Duration) {
 	for _, pid := range pids {
-		var t unix.Timespec
-		if err := unix.ClockGettime(int32(^pid<<3|sched), &t); err != nil {
+		t, err := proc.CPUTime(pid)
+		if err != nil {
 			fatal("processor time", fmt.Errorf("process %d: %w", pid, err))
 		}
-		sum += time.Duration(t.Nano())
+		sum += t
 	}
 	return sum
 }
