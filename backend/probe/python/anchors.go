@@ -47,6 +47,11 @@ func (all Images) Holder() int {
 			return i
 		}
 	}
+	for i, im := range all { // before 3.7
+		if _, ok := im.Address("PyEval_EvalFrameEx"); ok {
+			return i
+		}
+	}
 	return -1
 }
 

@@ -102,8 +102,14 @@ var errRuntime = errors.New("the state of Python cannot be read")
 // Python it is, and that it is not known.
 func New(mem Memory, images Images, minor int) (*Interpreter, error) {
 	runtime, ok := images.runtime()
-	if !ok {
+	switch {
+	case ok:
+	case images.Holder() < 0:
 		return nil, nil
+	case minor != 0:
+		return nil, version{minor: minor}.unknown()
+	default:
+		return nil, errors.New("a Python before 3.7 is not known")
 	}
 	in := &Interpreter{runtime: runtime, codes: map[uint64]*code{}, lookups: map[Object]*lookup{}}
 	in.codeType, _ = images.address("PyCode_Type")

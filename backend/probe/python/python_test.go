@@ -65,6 +65,8 @@ func TestRefused(t *testing.T) {
 		"debug":                 {12, func(p *process) { p.symbols["_Py_NegativeRefcount"] = 1 }, "a debug build of Python 3.12.2 is not known"},
 		"no version":            {9, func(p *process) { p.l.minor = 0 }, "a Python whose version cannot be found is not known"},
 		"old":                   {9, func(p *process) { p.l.minor = 7 }, "version 3.7 of Python is not known"},
+		"3.6":                   {9, func(p *process) { p.symbols = map[string]uint64{"PyEval_EvalFrameEx": 1}; p.l.minor = 6 }, "version 3.6 of Python is not known"},
+		"2.7":                   {9, func(p *process) { p.symbols = map[string]uint64{"PyEval_EvalFrameEx": 1}; p.l.minor = 0 }, "a Python before 3.7 is not known"},
 		"described, unknown":    {14, word(1, 0x031000f0), "version 3.16 of Python is not known"},
 		"described, beta":       {14, word(1, 0x030e00b4), "version 3.14 of Python before its release is not known"},
 		"free-threaded":         {13, word(2, 1), "version 3.13 of Python without a global interpreter lock is not known"},
