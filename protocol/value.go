@@ -46,10 +46,13 @@ type Stop struct {
 	// Triggered are further watchpoints that have triggered; their values are in
 	// columns "triggered.0.old", "triggered.0.new", ….
 	Triggered []Trigger `json:"triggered,omitempty"`
-	Temporary bool      `json:"temporary,omitempty"`
-	Signal    string    `json:"signal,omitempty"`
-	Meaning   string    `json:"meaning,omitempty"` // of the signal
-	Frame     *Frame    `json:"frame,omitempty"`
+	// Software: the watchpoint uses no debug register; gdb compares the value after
+	// each instruction.
+	Software  bool   `json:"software,omitempty"`
+	Temporary bool   `json:"temporary,omitempty"`
+	Signal    string `json:"signal,omitempty"`
+	Meaning   string `json:"meaning,omitempty"` // of the signal
+	Frame     *Frame `json:"frame,omitempty"`
 	// Within is the function without source in which an attached rank has stopped.
 	// Frame is then its innermost caller with source and the selected frame; its
 	// level is in column "level". If there is a Caller, it is Caller that has
@@ -87,6 +90,7 @@ type Stop struct {
 type Trigger struct {
 	Reason     string `json:"reason"`
 	Breakpoint int    `json:"breakpoint"`
+	Software   bool   `json:"software,omitempty"` // see Stop
 }
 
 // IntoAbort is the note, made by the master, about ranks that are resumed where they call

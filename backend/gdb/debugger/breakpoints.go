@@ -33,6 +33,7 @@ type point struct {
 	once     bool   // gdb disables it at a hit, also after a plain enable
 	left     int    // hits after which gdb disables it; 0: it does not
 	event    string // of a catchpoint
+	software bool   // of a watchpoint: gdb steps and compares, see protocol.Stop
 	gone     bool   // deleted in gdb; a stop at it may still come
 	before   int    // hits that an earlier gdb has counted
 	counted  tally
@@ -178,6 +179,12 @@ func (b *breakpoints) at(stop mi.Tuple) *point {
 		}
 	}
 	return nil
+}
+
+// isSoftware reports whether a reason is that of a watchpoint without a debug register.
+func (b *breakpoints) isSoftware(reason mi.Tuple) bool {
+	p := b.at(reason)
+	return p != nil && p.software
 }
 
 // stoppedBy returns gdb's number of the breakpoint, watchpoint or catchpoint that

@@ -58,6 +58,7 @@ func (st *stops) reasonOf(stop mi.Tuple) protocol.Stop {
 	if n := stoppedBy(stop); n != "" {
 		s.Breakpoint = st.points.numberOf(n)
 	}
+	s.Software = st.points.isSoftware(stop)
 	switch {
 	case !values.OwnReason(stop):
 		return protocol.Stop{Reason: "interrupted"}
@@ -76,7 +77,7 @@ func (st *stops) reasonOf(stop mi.Tuple) protocol.Stop {
 		_, s.Returned = stop.Get("return-value")
 	}
 	for _, w := range otherTriggers(stop) {
-		s.Triggered = append(s.Triggered, protocol.Trigger{Reason: w.Str("reason"), Breakpoint: st.points.numberOf(stoppedBy(w))})
+		s.Triggered = append(s.Triggered, protocol.Trigger{Reason: w.Str("reason"), Breakpoint: st.points.numberOf(stoppedBy(w)), Software: st.points.isSoftware(w)})
 	}
 	return s
 }

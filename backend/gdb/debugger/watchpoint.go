@@ -192,6 +192,7 @@ func (wc *watchCommands) claimMade(q *request.Request, number, location string, 
 		var made []mi.Tuple
 		for _, f := range a.Results.Path("BreakpointTable", "body").Fields {
 			own, _ := wc.breaks.mine(f.Value.Fields)
+			p.software = own.Str("type") == "watchpoint"
 			made = append(made, own)
 		}
 		wc.breaks.replyBreakpoints(q, made)

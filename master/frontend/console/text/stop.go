@@ -130,6 +130,9 @@ func triggerLine(w protocol.Trigger) string {
 	if w.Reason == protocol.WatchpointScope {
 		return "Watchpoint " + numberText(w.Breakpoint) + " deleted because the program has left the block in which its expression is valid"
 	}
+	if w.Software {
+		return "Watchpoint " + numberText(w.Breakpoint)
+	}
 	return watchWords[w.Reason] + " " + numberText(w.Breakpoint)
 }
 
@@ -166,9 +169,9 @@ func stopLine(s protocol.Stop, cols map[string]view) string {
 	case s.Reason == "barrier":
 		return join("Barrier "+numberText(s.Breakpoint)+placeNumber(cols), at)
 	case s.Reason == protocol.WatchpointScope:
-		return triggerLine(protocol.Trigger{Reason: s.Reason, Breakpoint: s.Breakpoint}) + ", " + at
+		return triggerLine(protocol.Trigger{Reason: s.Reason, Breakpoint: s.Breakpoint, Software: s.Software}) + ", " + at
 	case strings.Contains(s.Reason, "watchpoint") && s.Breakpoint != 0:
-		return join(triggerLine(protocol.Trigger{Reason: s.Reason, Breakpoint: s.Breakpoint}), at)
+		return join(triggerLine(protocol.Trigger{Reason: s.Reason, Breakpoint: s.Breakpoint, Software: s.Software}), at)
 	case s.Reason == "interrupted" && s.Caller != nil:
 		return "interrupted" + signalPlace(s.Frame, s.Within) + calledFrom(s.Caller)
 	case s.Reason == "attached" || s.Reason == "interrupted":
