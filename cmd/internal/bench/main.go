@@ -6,6 +6,7 @@ import (
 	"flag"
 	"fmt"
 	"os"
+	"os/signal"
 	"path/filepath"
 	"strings"
 	"time"
@@ -28,6 +29,9 @@ func main() {
 			serve(os.Args[2:])
 			return
 		}
+	}
+	if signal.Ignored(os.Interrupt) { // in the background of a script; what is started here is ended by it
+		signal.Notify(make(chan os.Signal, 1), os.Interrupt)
 	}
 	b := options()
 	defer os.RemoveAll(b.dir)
