@@ -15,6 +15,10 @@ HOSTS := $(if $(filter 0,$(shell id -u)),ip tc nsenter unshare mount srun)
 
 export GOFLAGS += -buildvcs=false
 
+# A program with the race detector sleeps for a second before it ends, unless told otherwise: each test
+# binary, and each sdm that a test starts.
+export GORACE ?= atexit_sleep_ms=20
+
 # Simulated trees: each trial is one goroutine, so the race detector would find nothing and take five
 # times as long.
 SIMULATED := sdm/tree/treetest

@@ -116,8 +116,9 @@ func setUp(e *testscript.Env) error {
 	e.Setenv("HOME", e.WorkDir)
 	e.Setenv("SDM_NO_RC", "true")
 	e.Setenv("SDM", os.Getenv("SDM"))
-	e.Setenv("SDM_TIMEOUT", "1m") // a wait without end is one line, not a hung test
-	e.Setenv("SDM_FOLD", "20s")   // events of several ranks are one line, however slow the machine
+	e.Setenv("GORACE", "atexit_sleep_ms=20") // otherwise each sdm sleeps for a second before it ends
+	e.Setenv("SDM_TIMEOUT", "1m")            // a wait without end is one line, not a hung test
+	e.Setenv("SDM_FOLD", "20s")              // events of several ranks are one line, however slow the machine
 	programs, err := os.ReadDir(os.Getenv("PROGRAMS"))
 	if err != nil {
 		return err
