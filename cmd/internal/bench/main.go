@@ -62,6 +62,7 @@ var sections = []struct {
 	run    func(*bench)
 	byName bool
 }{
+	{"machine", benchMachine, false},
 	{"broadcast", benchBroadcast, false},
 	{"stop", benchStop, false},
 	{"large", benchLarge, false},
