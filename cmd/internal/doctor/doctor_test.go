@@ -110,6 +110,18 @@ func TestExamine(t *testing.T) {
 			f.script("gdb", goodGDB)
 			f.file("proc/cpuinfo", "flags\t: fpu amx_tile avx\n", 0o644)
 		}, []string{"gdb warn → on this processor (AMX) gdb before 14 cannot call functions"}},
+		{"debug registers", func(f fake, m *Machine) {
+			f.script("gdb", `case "$*" in *hbreak*) echo "Hardware assisted breakpoint 1 at 0x7"; echo "Breakpoint 1, 0x7 in _start ()";; *) echo "GNU gdb (GDB) 14.1";; esac`)
+			f.script("true", "")
+		}, []string{"debug registers ok has stopped a program"}},
+		{"debug registers that do nothing", func(f fake, m *Machine) {
+			f.script("gdb", `case "$*" in *hbreak*) echo "Hardware assisted breakpoint 1 at 0x7"; echo "[Inferior 1 (process 7) exited normally]";; *) echo "GNU gdb (GDB) 14.1";; esac`)
+			f.script("true", "")
+		}, []string{"debug registers warn never stop a program on this machine → gdb set can-use-hw-watchpoints 0"}},
+		{"no debug registers", func(f fake, m *Machine) {
+			f.script("gdb", `case "$*" in *hbreak*) echo "No hardware breakpoint support in the target."; echo "[Inferior 1 (process 7) exited normally]";; *) echo "GNU gdb (GDB) 14.1";; esac`)
+			f.script("true", "")
+		}, []string{"debug registers - not tried"}},
 		{"Yama 1", func(f fake, m *Machine) { f.file("proc/sys/kernel/yama/ptrace_scope", "1\n", 0o644) }, []string{"ptrace warn Yama 1 → for sdm attach ask the administrator"}},
 		{"Yama 3", func(f fake, m *Machine) { f.file("proc/sys/kernel/yama/ptrace_scope", "3\n", 0o644) }, []string{"ptrace bad forbidden (Yama 3) → ask the administrator"}},
 		{"a container", func(f fake, m *Machine) { m.Hold = func() error { return errors.New("operation not permitted") } }, []string{"hold a program bad operation not permitted → in a container give it the capability SYS_PTRACE"}},

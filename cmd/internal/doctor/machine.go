@@ -68,7 +68,7 @@ func (m Machine) gdb(ctx context.Context) []Finding {
 	if len(limits) > 0 {
 		f.Grade, f.Hint = Warning, strings.Join(limits, "; ")+"; a newer one can be given with --gdb PATH"
 	}
-	return []Finding{m.orToolset(ctx, f, major), m.python(ctx, path)}
+	return append([]Finding{m.orToolset(ctx, f, major), m.python(ctx, path)}, m.debugRegisters(ctx, path)...)
 }
 
 // python checks gdb's Python, which pretty printers need.
@@ -78,6 +78,27 @@ func (m Machine) python(ctx context.Context, gdb string) Finding {
 		return Finding{Check: "gdb's Python", Grade: Good, Found: strings.TrimPrefix(firstLine(text), "python ")}
 	}
 	return Finding{Check: "gdb's Python", Grade: Warning, Found: "none", Hint: "pretty printers (of std::vector and the like) need a gdb with Python"}
+}
+
+// debugRegisters checks whether hardware breakpoints stop a program. Some virtual machines accept them, and nothing
+// ever stops there.
+func (m Machine) debugRegisters(ctx context.Context, gdb string) []Finding {
+	program, err := m.find("true")
+	if err != nil {
+		return nil
+	}
+	// The program is started twice: the place of its fourth instruction is the same then.
+	text, _ := m.ask(ctx, gdb, "-nx", "-batch", "-ex", "starti", "-ex", "stepi 3", "-ex", "hbreak *$pc", "-ex", "starti", "-ex", "continue", program)
+	f := Finding{Check: "debug registers", Grade: Absent, Found: "not tried: gdb cannot set a hardware breakpoint here"}
+	switch {
+	case strings.Contains(text, "Breakpoint 1, "):
+		f.Grade, f.Found = Good, "a hardware breakpoint has stopped a program"
+	case strings.Contains(text, "Error disabling address space"), !strings.Contains(text, "Hardware assisted breakpoint 1"):
+	case strings.Contains(text, "exited normally"):
+		f.Grade, f.Found = Warning, "hardware breakpoints and watchpoints never stop a program on this machine"
+		f.Hint = "a virtual machine may hide them: gdb set can-use-hw-watchpoints 0 makes gdb watch by single steps"
+	}
+	return []Finding{f}
 }
 
 // tracing checks whether processes may be traced here.
