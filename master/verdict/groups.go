@@ -1,0 +1,134 @@
+// The calls of collectives in one communicator, and who is absent from them.
+
+package verdict
+
+import (
+	"slices"
+
+	"sdm/protocol/rank"
+	"sdm/protocol/wait"
+)
+
+// group is the present calls in one communicator.
+type group struct {
+	comm     wait.Comm
+	calls    []wait.Call
+	in       rank.Set // that are in one of the calls
+	absent   rank.Set // members that are in none
+	mismatch string   // what does not fit; "": nothing
+	// loose: members that are absent may have left the call already. At least one of them has not entered it.
+	loose bool
+	// ofRequests: the calls wait for requests of collectives. Members that are in none of the calls may have made
+	// their request.
+	ofRequests bool
+}
+
+// isOfRequests reports whether a call waits for a request of a collective.
+func isOfRequests(c *wait.Call) bool { return c.Function == "MPI_Wait" || c.Function == "MPI_Waitall" }
+
+// collectives makes the groups, and the arcs from and to them.
+func (s *solver) collectives() {
+	perhaps := map[string]rank.Set{} // by function, ranks in it whose communicator is not known
+	for _, e := range s.g.Edges() {
+		s.blocked = s.blocked.Union(e.Pairs.Ranks())
+		if e.Comm == "" {
+			perhaps[e.Function] = perhaps[e.Function].Union(e.Pairs.Ranks())
+		}
+	}
+	var lost rank.Set // that may have entered any call before they were lost
+	for _, d := range s.g.Doings() {
+		if d.State == wait.Dead || d.State == wait.Silent || d.State == wait.Unread {
+			lost = lost.Union(d.Ranks)
+		}
+	}
+	inside := map[string]rank.Set{} // by communicator, ranks that have stopped in its calls
+	for _, c := range s.g.Calls() {
+		inside[c.Comm] = inside[c.Comm].Union(c.Ranks.Intersect(s.fixed))
+	}
+	for _, x := range groupsOf(s.g, s.fixed) {
+		var maybe rank.Set
+		for _, c := range x.calls {
+			x.in = x.in.Union(c.Ranks)
+			x.loose = x.loose || isLoose(&c)
+			maybe = maybe.Union(perhaps[c.Function])
+		}
+		if x.in.IsEmpty() {
+			continue
+		}
+		members := x.comm.Members.Union(x.comm.Remote)
+		x.absent = members.Minus(x.in)
+		if some := x.absent.Intersect(maybe); !some.IsEmpty() {
+			x.absent = x.absent.Minus(some)
+			s.unsure = s.unsure.Union(x.in)
+		}
+		x.loose = x.loose || members.Intersects(inside[x.comm.Key].Union(lost).Union(maybe)) || !x.comm.Remote.IsEmpty()
+		if !x.ofRequests && !members.Intersects(s.fixed) { // one of these may have stopped in an earlier call, which others have left
+			x.compare()
+		}
+		s.blocked = s.blocked.Union(x.in)
+		s.groups = append(s.groups, x)
+	}
+	for i := range s.groups {
+		x := &s.groups[i]
+		if x.ofRequests {
+			s.narrow(x)
+		}
+		if x.mismatch == "" && x.absent.IsEmpty() {
+			continue
+		}
+		vertex := int32(s.size + i)
+		for r := range x.in.All() {
+			s.arcs = append(s.arcs, arc{int32(r), vertex, -1, false})
+		}
+		if x.mismatch != "" { // nothing that the others do helps
+			continue
+		}
+		for r := range x.absent.All() {
+			s.arcs = append(s.arcs, arc{vertex, int32(r), -1, false})
+		}
+	}
+}
+
+// groupsOf returns the calls of a graph by communicator, without the ranks that are fixed. Those that wait for
+// requests are groups of their own.
+func groupsOf(g *wait.Graph, fixed rank.Set) (all []group) {
+	for calls := g.Calls(); len(calls) > 0; {
+		n := slices.IndexFunc(calls, func(c wait.Call) bool { return c.Comm != calls[0].Comm })
+		if n < 0 {
+			n = len(calls)
+		}
+		comm, _ := g.Comm(calls[0].Comm)
+		x, requests := group{comm: comm}, group{comm: comm, ofRequests: true}
+		for _, c := range calls[:n] {
+			c.Ranks = c.Ranks.Minus(fixed)
+			if c.Ranks.IsEmpty() {
+				continue
+			}
+			if isOfRequests(&c) {
+				requests.calls = append(requests.calls, c)
+			} else {
+				x.calls = append(x.calls, c)
+			}
+		}
+		for _, x := range []group{x, requests} {
+			if len(x.calls) > 0 {
+				all = append(all, x)
+			}
+		}
+		calls = calls[n:]
+	}
+	return all
+}
+
+// narrow chooses for which members the ranks wait that wait for requests of a collective. Members that are elsewhere may
+// have made their request. If they are in MPI, their part goes on there, so it is rather the others that are late. It is
+// certain only if a single member is elsewhere.
+func (s *solver) narrow(x *group) {
+	x.loose = true
+	if x.absent.Len() > 1 {
+		s.unsure = s.unsure.Union(x.in)
+	}
+	if late := x.absent.Minus(s.blocked.Minus(s.fixed)); !late.IsEmpty() {
+		x.absent = late
+	}
+}
