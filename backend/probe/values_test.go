@@ -387,6 +387,11 @@ func (v *valued) check(t *testing.T, flags []string) {
 		got := ours[i]
 		switch {
 		case got.err != nil && want.Error != "" && slices.Contains(flags, "-flto"): // the compiler has removed it
+		case got.err == nil && strings.Contains(want.Error, "NoneType") && strings.HasSuffix(v.values[i][0], "hidden") && slices.Contains(flags, "-flto"):
+			// Of gcc 14 there are two descriptions of it, and gdb 16 takes the one without a place: the variable itself tells.
+			if hex.EncodeToString(got.Bytes) != "04000000" {
+				t.Errorf("%s: %x, want 4", v.values[i][0], got.Bytes)
+			}
 		case got.err != nil || want.Error != "":
 			t.Errorf("%s: %v, gdb: %+v", v.values[i][0], got.err, want)
 		case want.Bits != nil:
