@@ -52,7 +52,7 @@ func Alike(rows []Row, some int) (out []Rows) {
 	return out
 }
 
-// split cuts a text into numbers and what is between them; pattern has "N" for each number.
+// split cuts a text into numbers and what is between them; pattern has 0 for each number.
 func split(s string) (words []string, pattern string) {
 	var b strings.Builder
 	digit := func(i int) bool { return '0' <= s[i] && s[i] <= '9' }
@@ -63,7 +63,7 @@ func split(s string) (words []string, pattern string) {
 		}
 		words = append(words, s[start:end])
 		if digit(start) {
-			b.WriteByte('N')
+			b.WriteByte('0')
 		} else {
 			b.WriteString(s[start:end])
 		}

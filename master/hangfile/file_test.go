@@ -243,6 +243,10 @@ func TestFewRows(t *testing.T) {
 	if strings.Join(got, "|") != want {
 		t.Errorf("%q, want %q", got, want)
 	}
+	few := fewRows([]Row{{Text: "/out/N"}, {Text: "/out/5"}, {Text: "/out/6"}}, 2)
+	if len(few) != 2 || few[0].Text != "/out/N" || few[1].Text != "/out/N (2 rows, N differs)" {
+		t.Errorf("a text with a letter N: %+v", few)
+	}
 	if few := fewRows(rows, 12); len(few) != 12 || few[3].Text != "from 4 tag 3" {
 		t.Errorf("few rows are changed: %+v", few)
 	}
