@@ -50,20 +50,28 @@ func CauseOf(ends []Ending, all rank.Set, e End) (reason hangfile.Reason, ok boo
 
 // crashed looks for ranks that were ended by a signal because of an error.
 func crashed(ends []Ending, _ rank.Set, _ End) (hangfile.Reason, bool) {
-	var ranks rank.Set
-	var first *protocol.Exit
+	by := map[string]rank.Set{}
+	var order []string // signals, that of the first end first
+	var all rank.Set
 	for i := range ends {
-		if x := &ends[i].Exit; crashes[x.Signal] != 0 {
-			ranks = ranks.Union(ends[i].Ranks)
-			if first == nil {
-				first = x
-			}
+		x := &ends[i].Exit
+		if crashes[x.Signal] == 0 {
+			continue
 		}
+		text := signalText(x)
+		if by[text].IsEmpty() {
+			order = append(order, text)
+		}
+		by[text], all = by[text].Union(ends[i].Ranks), all.Union(ends[i].Ranks)
 	}
-	if first == nil {
+	if all.IsEmpty() {
 		return hangfile.Reason{}, false
 	}
-	return hangfile.Reason{Kind: hangfile.Crash, Ranks: ranks, Text: were(ranks) + " ended by " + signalText(first)}, true
+	said := were(by[order[0]]) + " ended by " + order[0]
+	for _, text := range order[1:] {
+		said += ", and " + named(by[text]) + " by " + text
+	}
+	return hangfile.Reason{Kind: hangfile.Crash, Ranks: all, Text: said}, true
 }
 
 func signalText(x *protocol.Exit) string {
@@ -108,7 +116,8 @@ func killed(ends []Ending, _ rank.Set, _ End) (hangfile.Reason, bool) {
 	return hangfile.Reason{Kind: hangfile.Crash, Ranks: first.Ranks, Text: text}, true
 }
 
-// failed looks for ranks that have ended with an exit code, whereupon the others were ended by signals.
+// failed looks for ranks that have ended with an exit code, whereupon the others were ended by signals. Of several codes,
+// the first counts.
 func failed(ends []Ending, _ rank.Set, _ End) (hangfile.Reason, bool) {
 	var ranks, signalled rank.Set
 	code := 0
@@ -116,7 +125,7 @@ func failed(ends []Ending, _ rank.Set, _ End) (hangfile.Reason, bool) {
 		switch {
 		case x.Exit.Signal != "":
 			signalled = signalled.Union(x.Ranks)
-		case x.Exit.Code != 0 && !x.Exit.Unknown && signalled.IsEmpty():
+		case x.Exit.Code != 0 && !x.Exit.Unknown && signalled.IsEmpty() && (code == 0 || code == x.Exit.Code):
 			ranks, code = ranks.Union(x.Ranks), x.Exit.Code
 		}
 	}
@@ -157,7 +166,15 @@ func have(ranks rank.Set) string { return subject(ranks, "has", "have") }
 
 func subject(ranks rank.Set, one, several string) string {
 	if ranks.Len() == 1 {
-		return "rank " + ranks.String() + " " + one
+		return named(ranks) + " " + one
 	}
-	return "ranks " + ranks.String() + " " + several
+	return named(ranks) + " " + several
+}
+
+// named returns a set in words: "rank 2", "ranks 2-3".
+func named(ranks rank.Set) string {
+	if ranks.Len() == 1 {
+		return "rank " + ranks.String()
+	}
+	return "ranks " + ranks.String()
 }
