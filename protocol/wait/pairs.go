@@ -199,8 +199,7 @@ func (p Pairs) String() string {
 
 // isValid reports whether the run may be in a graph.
 func (r Run) isValid() bool {
-	last := int64(r.Peer) + int64(r.Count-1)*int64(r.Step)
-	return r.Count > 0 && r.First >= 0 && int64(r.First)+int64(r.Count)-1 <= int64(rank.MaxID) &&
+	return r.Count > 0 && r.First >= 0 && r.First <= rank.MaxID && r.Count-1 <= int(rank.MaxID-r.First) &&
 		(r.Step == 0 || r.Step == 1 && r.Count > 1 && r.Peer >= 0) &&
-		(r.Peer >= 0 || r.Peer == Any || r.Peer == Unknown) && last <= math.MaxInt32
+		(r.Peer >= 0 || r.Peer == Any || r.Peer == Unknown) && r.Peer <= math.MaxInt32-(r.Count-1)*r.Step
 }
