@@ -229,6 +229,12 @@ func TestTooManyDetailsAreLeftOut(t *testing.T) {
 	if _, _, err := Decode(wireOf(up)); err != nil {
 		t.Error(err)
 	}
+	before := Of(up.Ranks(), Rank{Doing: of(0).Doings()[0]})
+	for name, moved := range map[string]rank.Set{"more rows": up.After(before).Moved(), "fewer rows": before.After(up).Moved()} {
+		if before.coarse || !moved.IsEmpty() {
+			t.Errorf("%s than may have details: %v moved", name, moved)
+		}
+	}
 	one := Of(rank.Range(0, 0), Rank{Doing: Doing{State: Sleeping, Left: 3}}).Merge(Of(rank.Range(1, 1), Rank{Doing: Doing{State: Sleeping, Left: 5}}))
 	if d := one.Doings(); len(d) != 1 || d[0].Left != 5 {
 		t.Errorf("%v", d)
@@ -365,6 +371,22 @@ func BenchmarkMerge(b *testing.B) {
 			}
 			b.ReportMetric(float64(len(wireOf(parts[0]))), "bytes")
 		})
+	}
+}
+
+// TestJSONErrors: numbers of hostile JSON are within their bounds.
+func TestJSONErrors(t *testing.T) {
+	const good = `{"doing":[{"state":"running","ranks":"0-9"}],"edges":[{"function":"f","tag":1,"lanes":[[[2,1,5,0]]]}]}`
+	for _, c := range [][2]string{
+		{`[2,1,5,0]`, `[2,9223372036854775807,5,0]`}, {`[2,1,5,0]`, `[2,2,9223372036854775807,1]`}, {`[2,1,5,0]`, `[16777216,1,5,0]`},
+	} {
+		var g Graph
+		if err := json.Unmarshal([]byte(good), &g); err != nil {
+			t.Fatal(err)
+		}
+		if err := json.Unmarshal([]byte(strings.Replace(good, c[0], c[1], 1)), &g); err == nil {
+			t.Errorf("%s: %v", c[1], &g)
+		}
 	}
 }
 

@@ -47,7 +47,7 @@ func (g *Graph) named() *Graph {
 		seen[key]++
 		keys[c.Key] = key + "\n" + strconv.Itoa(seen[key])
 	}
-	out := &Graph{doings: g.doings}
+	out := &Graph{doings: g.doings, coarse: g.coarse}
 	for _, c := range g.calls {
 		c.Comm = keys[c.Comm]
 		out.calls = append(out.calls, c)
@@ -60,10 +60,15 @@ func (g *Graph) named() *Graph {
 	return out
 }
 
-// changed returns the ranks whose rows differ between the graphs. Rows of communicators are not compared.
+// changed returns the ranks whose rows differ between the graphs. Rows of communicators are not compared, nor details of
+// doings if one of the graphs has none.
 func (g *Graph) changed(h *Graph) (moved rank.Set) {
 	moved = unlike(g.Calls(), h.Calls(), (*Call).compare, func(c *Call) rank.Set { return c.Ranks })
-	moved = moved.Union(unlike(g.Doings(), h.Doings(), (*Doing).compare, func(d *Doing) rank.Set { return d.Ranks }))
+	a, b := g.Doings(), h.Doings()
+	if isCoarse := func(g *Graph) bool { return g != nil && g.coarse }; isCoarse(g) != isCoarse(h) {
+		a, b = coarsen(a), coarsen(b)
+	}
+	moved = moved.Union(unlike(a, b, (*Doing).compare, func(d *Doing) rank.Set { return d.Ranks }))
 	return moved.Union(unlike(g.Edges(), h.Edges(), (*Edge).compare, (*Edge).ranks)).Union(peersChanged(g, h))
 }
 
