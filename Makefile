@@ -7,8 +7,12 @@ SOURCES := $(shell find cmd master server tree backend protocol launch -name '*.
 VERSION := $(shell git describe --tags --always --dirty 2>/dev/null || echo unknown)
 FUZZTIME ?= 10s
 
-# Packages whose tests start other programs. The first takes as long as all others together.
-REAL := sdm/cmd/internal/e2e sdm/cmd/sdm sdm/backend/gdb sdm/cmd/internal/oracle sdm/launch/launchtest sdm/launch/mpir sdm/backend/gdb/custody sdm/backend/probe sdm/launch/local sdm/server sdm/cmd/sdm-server sdm/cmd/sdm-master sdm/cmd/sdm-pmix sdm/cmd/internal/newcommand
+# Packages whose tests start other programs, in two lanes that run side by side. The first lane runs under
+# -race, with the programs of sdm that it builds; the engine that the second one tests is in them. Under
+# -race the second takes two or three times as long; make faults does so.
+RACED   := sdm/cmd/internal/e2e sdm/launch/launchtest sdm/launch/mpir sdm/backend/gdb/custody sdm/launch/local sdm/server sdm/cmd/sdm-server sdm/cmd/sdm-master sdm/cmd/sdm-pmix sdm/cmd/internal/newcommand
+UNRACED := sdm/cmd/sdm sdm/backend/gdb sdm/backend/probe sdm/cmd/internal/oracle
+REAL    := $(RACED) $(UNRACED)
 
 # What the tests on fake hosts need beyond that; only root can make them.
 HOSTS := $(if $(filter 0,$(shell id -u)),ip tc nsenter unshare mount srun)
@@ -42,7 +46,7 @@ platform:
 	@case ' $(PLATFORMS) ' in *" $$($(GO) env GOOS)/$$($(GO) env GOARCH) "*) ;; \
 	  *) echo "sdm runs on $(PLATFORMS) only, not on $$($(GO) env GOOS)/$$($(GO) env GOARCH)"; exit 1;; esac
 
-.PHONY: platform help build demo test apps check unit e2e floors lint fuzz faults roots matrix tapes bench clean
+.PHONY: platform help build demo test apps check unit e2e raced unraced floors lint fuzz faults roots matrix tapes bench clean
 
 help: ## list the targets
 	@grep -hE '^[a-z0-9]+:.*##' $(MAKEFILE_LIST) | sed 's/:.*## /\t/' | expand -t 12
@@ -78,8 +82,14 @@ unit: ## what needs no other program; under -race but for simulated trees
 
 # Two packages at a time: half of the time they wait. Not more: they start real gdbs and MPI jobs by
 # the dozen, and what they wait for has deadlines.
-e2e: build ## real gdbs, real Open MPI and MPICH, real processes killed, under -race
-	$(TESTSUM) $(RERUN) --packages '$(REAL)' -- -race -p 2 -timeout 45m
+e2e: build ## real gdbs, real Open MPI and MPICH, real processes killed
+	@$(MAKE) --no-print-directory -j2 raced unraced
+
+raced:
+	$(TESTSUM) $(RERUN) --packages '$(RACED)' -- -race -p 1 -timeout 45m
+
+unraced:
+	$(TESTSUM) $(RERUN) --packages '$(UNRACED)' -- -p 1 -timeout 45m
 
 # What is said in bin/apps/*.txt is to be looked at: the checks do not see everything.
 apps: build ## debug tutorials of PETSc on 8 ranks, and mpi4py; transcripts in bin/apps (minutes; before an issue is closed)
@@ -105,10 +115,11 @@ fuzz: ## FUZZTIME (10s) of every fuzzer
 	    echo "fuzz $$p $$f"; $(GO) test -run '^$$' -fuzz "^$$f$$" -fuzztime $(FUZZTIME) -fuzzminimizetime 20x $$p || exit 1; \
 	  done; done
 
-faults: ## 1,000 random fault schedules on simulated trees of 64 servers, 3,000 on small ones; 1,000 random ends of attaches, 1,000 of the sampling of stacks
+faults: ## 1,000 random fault schedules on simulated trees of 64 servers, 3,000 on small ones; 1,000 random ends of attaches, 1,000 of the sampling of stacks; all sessions under -race
 	$(GO) test ./tree/treetest -run Faults -schedules 1000
 	$(GO) test -count=1 -timeout 60m -run '^TestRandomEnds$$' ./cmd/internal/e2e -ends 1000
 	$(GO) test -count=1 -timeout 30m -run '^TestSamplerEnds$$' ./cmd/internal/e2e -sampler-ends 1000
+	$(TESTSUM) $(RERUN) --packages '$(UNRACED)' -- -race -p 1 -timeout 60m
 
 roots: ## fetch other releases of Debian (gdb 10, 16, 18, multiarch; Open MPI 5, 6; MPICH 5) for the tests that run several versions
 	@testdata/roots/fetch
