@@ -158,7 +158,9 @@ func (w *waits) settle() {
 	}
 }
 
-// add adds what a call of MPI waits for. If that is not known completely, it adds an edge to Unknown.
+// add adds what a call of MPI waits for. If that is not known completely, it adds an edge to Unknown. Ranks of other
+// jobs are not known, so calls that may wait for them are not: collectives in their communicators, messages from and to
+// them, and messages of any source there.
 func (w *waits) add(x *mpi.Wait, world *mpi.Communicator) {
 	name := "MPI_" + x.Function
 	comm := x.Comm
@@ -168,7 +170,7 @@ func (w *waits) add(x *mpi.Wait, world *mpi.Communicator) {
 	key := ""
 	if x.Class == mpi.Together {
 		owned := strings.HasPrefix(x.Function, "Win_") || strings.HasPrefix(x.Function, "File_")
-		if comm == nil || comm.Context != "" || owned { // without a context, windows with the same members are taken for one
+		if comm == nil || !comm.IsOpen() && (comm.Context != "" || owned) { // without a context, windows with the same members are taken for one
 			key = w.comm(comm)
 		}
 		if key != "" {
@@ -186,7 +188,7 @@ func (w *waits) add(x *mpi.Wait, world *mpi.Communicator) {
 		switch {
 		case m.Done || m.Peer == mpi.NoPeer:
 			continue
-		case m.Kind == "collective" && !x.Any && m.Comm != nil && m.Comm.Context != "":
+		case m.Kind == "collective" && !x.Any && m.Comm != nil && m.Comm.Context != "" && !m.Comm.IsOpen():
 			w.collective(name, m.Comm)
 			continue
 		case m.Kind != "send" && m.Kind != "receive", m.Peer == mpi.Unknown:
@@ -194,10 +196,15 @@ func (w *waits) add(x *mpi.Wait, world *mpi.Communicator) {
 			continue
 		}
 		w.Waits = append(w.Waits, w.message(name, x, &m))
+		unknown = unknown || m.Peer == mpi.AnySource && m.Comm != nil && m.Comm.IsOpen() // the message may come from there
 	}
 	switch {
 	case unknown, x.Class != mpi.Matching && x.Class != mpi.Completion, !x.All:
-		w.Waits = append(w.Waits, wait.Message{Edge: wait.Edge{Function: name, Tag: wait.Unknown, Need: needOf(x)}, Peer: wait.Unknown})
+		e := wait.Edge{Function: name, Tag: wait.Unknown, Need: needOf(x)}
+		if comm != nil && comm.IsOpen() {
+			e.Comm = w.comm(comm)
+		}
+		w.Waits = append(w.Waits, wait.Message{Edge: e, Peer: wait.Unknown})
 	}
 }
 

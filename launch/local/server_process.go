@@ -91,7 +91,7 @@ func (p *serverProcess) wait(ctx context.Context) error {
 	}
 	p.cmd.Process.Kill()
 	<-p.done
-	return fmt.Errorf("%w in time, and was killed with its ranks and gdbs", ErrHung)
+	return fmt.Errorf("%w in time, and was killed with its gdbs and the ranks that it had started", ErrHung)
 }
 
 // wake continues a server that has been stopped by a signal.

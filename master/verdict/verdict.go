@@ -153,10 +153,12 @@ func (s *solver) moves(f Finding) bool {
 	return waiting.Minus(s.g.Moved()).IsEmpty()
 }
 
-// progress returns the finding that no rank is stuck; nil if a rank has not moved.
+// progress returns the finding that no rank is stuck; nil if a rank has not moved, or if it is not known what it does:
+// that it was read in one sample and not in another does not mean that it goes on.
 func (s *solver) progress() []Finding {
 	moved := s.g.Moved()
-	if len(s.g.Calls())+len(s.g.Edges()) == 0 {
+	notRead := func(d wait.Doing) bool { return d.State == wait.Unread || d.State == wait.Silent }
+	if len(s.g.Calls())+len(s.g.Edges()) == 0 || slices.ContainsFunc(s.g.Doings(), notRead) {
 		return nil
 	}
 	if rest := s.g.Ranks().Minus(moved); !rest.IsEmpty() {

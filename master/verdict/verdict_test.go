@@ -286,6 +286,11 @@ func TestRules(t *testing.T) {
 		{"no calls", jobOf(2).does("0-1", wait.Running, "f x.c:1"), ""},
 		{"all move", jobOf(4).in("0-2", "MPI_Barrier", "w").does("3", wait.Running, "f x.c:1").moved("0-3"),
 			"certain: no hang: all ranks have moved"},
+		{"all move, but one could not be read", jobOf(4).in("0-2", "MPI_Barrier", "w").does("3", wait.Unread).moved("0-3"), ""},
+		{"all move, but one did not answer", jobOf(4).in("0-2", "MPI_Barrier", "w").does("3", wait.Silent).moved("0-3"), ""},
+		{"any source with ranks of another job", jobOf(3).in("1-2", "MPI_Barrier", "w").
+			waits("0", receive(wait.Any, 5), receive(wait.Unknown, wait.Unknown)),
+			"certain: 1-2 wait in MPI_Barrier on MPI_COMM_WORLD for 0; 0 is in MPI_Recv, it is not known for whom"},
 		{"some of those who wait move", jobOf(4).in("0-2", "MPI_Barrier", "w").does("3", wait.Running, "f x.c:1").moved("1,3"),
 			"so far: 0-2 wait in MPI_Barrier on MPI_COMM_WORLD for 3; 3 computes in f (x.c:1)"},
 		{"torch, absent", jobOf(4).in("0-1,3", "all_reduce", "the default process group:0-3").does("2", wait.Sleeping, "clock_nanosleep from libc.so.6", "train train.py:9"),

@@ -14,7 +14,7 @@ import (
 type Communicator struct {
 	Name   string
 	Rank   int   // of the process in it
-	World  []int // world ranks of its members, in order
+	World  []int // world ranks of its members, in order; -1 for those of other jobs
 	Remote []int // world ranks of the remote group of an intercommunicator; nil: it is none
 	// Context is the same in all members, and differs from that of other communicators with the same
 	// members; "": not known.
@@ -41,9 +41,15 @@ func (c *Communicator) Peers() []int {
 	return c.World
 }
 
-// WorldRank returns the world rank of a peer; ok is false if there is no such peer.
+// IsOpen reports whether a communicator has members that are not in MPI_COMM_WORLD: processes that were
+// spawned, have spawned this one, or are connected.
+func (c *Communicator) IsOpen() bool {
+	return c.Err == nil && (slices.Contains(c.World, -1) || slices.Contains(c.Remote, -1))
+}
+
+// WorldRank returns the world rank of a peer; ok is false if there is no such peer, or if it is not in MPI_COMM_WORLD.
 func (c *Communicator) WorldRank(peer int) (rank int, ok bool) {
-	if all := c.Peers(); c.Err == nil && peer >= 0 && peer < len(all) {
+	if all := c.Peers(); c.Err == nil && peer >= 0 && peer < len(all) && all[peer] >= 0 {
 		return all[peer], true
 	}
 	return 0, false

@@ -21,11 +21,11 @@ func (c *Call) Short(l *Library) string {
 		a := &c.Args[i]
 		switch a.Kind {
 		case Peer:
-			parts = append(parts, direction(a.Name)+" "+c.peer(a))
+			parts = append(parts, direction(a.Name)+" "+c.peer(l, a))
 		case Tag:
 			parts = append(parts, "tag "+a.wild())
 		case Root:
-			parts = append(parts, "root "+c.peer(a))
+			parts = append(parts, "root "+c.peer(l, a))
 		case Op:
 			if name := l.Operation(l.Family.handle(a.Value)); a.Known && name != "" {
 				parts = append(parts, name)
@@ -91,8 +91,9 @@ func direction(name string) string {
 	return "to"
 }
 
-// peer returns a peer or root as a world rank.
-func (c *Call) peer(a *Argument) string {
+// peer returns a peer or root as a world rank. Those that are not in MPI_COMM_WORLD, and roots in the remote
+// group, are numbers in their group.
+func (c *Call) peer(l *Library, a *Argument) string {
 	switch {
 	case !a.Known:
 		return "?"
@@ -102,13 +103,25 @@ func (c *Call) peer(a *Argument) string {
 		return "none"
 	case c.Comm == nil:
 		return "?"
-	case a.Kind == Root && c.Comm.Remote != nil: // MPI_ROOT and the like
+	case a.Kind == Root && c.Comm.Remote != nil && l.Family.peer(int(a.Value)) == NoPeer:
+		return "in the own group" // another rank has said MPI_ROOT
+	case a.Kind == Root && c.Comm.Remote != nil && a.Value < 0:
+		return "is the rank itself" // MPI_ROOT
+	case a.Kind == Root && c.Comm.Remote != nil:
 		return strconv.FormatInt(a.Value, 10) + " of the remote group"
 	}
-	if r, ok := c.Comm.WorldRank(int(a.Value)); ok {
+	return c.Comm.peer(int(a.Value))
+}
+
+// peer returns a peer as a world rank. Of one that is not in MPI_COMM_WORLD it says so; "?": there is no such peer.
+func (c *Communicator) peer(peer int) string {
+	if r, ok := c.WorldRank(peer); ok {
 		return strconv.Itoa(r)
 	}
-	return "?"
+	if peer < 0 || peer >= len(c.Peers()) {
+		return "?"
+	}
+	return strconv.Itoa(peer) + " of another job"
 }
 
 // wild formats a tag.
@@ -144,8 +157,8 @@ func (q Request) String() string {
 	peer, tag := "any", "any"
 	if q.Peer == NoPeer {
 		peer = "none"
-	} else if r, ok := q.Comm.WorldRank(q.Peer); ok {
-		peer = strconv.Itoa(r)
+	} else if q.Peer != AnySource {
+		peer = q.Comm.peer(q.Peer)
 	}
 	if q.Tag != AnyTag {
 		tag = strconv.Itoa(q.Tag)

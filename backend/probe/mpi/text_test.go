@@ -12,6 +12,9 @@ func TestShort(t *testing.T) {
 	world := &Communicator{Name: "MPI_COMM_WORLD", World: []int{0, 1, 2, 3}}
 	reversed := &Communicator{Name: "reversed", World: []int{3, 2, 1, 0}}
 	nameless := &Communicator{World: []int{1, 2}}
+	spawned := &Communicator{Name: "workers", World: []int{0, 1}, Remote: []int{-1, -1, -1}}
+	merged := &Communicator{Name: "merged", World: []int{0, 1, -1, -1}}
+	servers := &Communicator{Name: "link", World: []int{0, 1}, Remote: []int{2, 3}}
 	known := func(name string, k Kind, v int64) Argument {
 		return Argument{Parameter: Parameter{name, k}, Value: v, Known: true}
 	}
@@ -31,6 +34,14 @@ func TestShort(t *testing.T) {
 		{&Call{Comm: world, Args: []Argument{comm}}, ""},
 		{&Call{Requests: []Request{{Kind: "receive", Peer: 1, Tag: 5, Comm: reversed}, {Kind: "send", Why: "peer not known"}}}, "receive from 2 tag 5 and send to ?"},
 		{&Call{Requests: []Request{{Done: true}, {Kind: "send", Done: true, Why: "peer not known"}, {Done: true, Why: "null"}}}, "a complete request and send to ? (complete) and no request"},
+		{&Call{Comm: spawned, Args: []Argument{known("source", Peer, 2), known("tag", Tag, 5), comm}}, "from 2 of another job tag 5 on workers"},
+		{&Call{Comm: merged, Args: []Argument{known("dest", Peer, 1), known("tag", Tag, 5), comm}}, "to 1 tag 5 on merged"},
+		{&Call{Requests: []Request{{Kind: "receive", Peer: 3, Tag: 5, Comm: merged}, {Kind: "receive", Peer: AnySource, Tag: 6, Comm: merged}}},
+			"receive from 3 of another job tag 5 and receive from any tag 6"},
+		{&Call{Comm: merged, Args: []Argument{known("root", Root, 2), comm}}, "root 2 of another job on merged"},
+		{&Call{Comm: servers, Args: []Argument{known("root", Root, 0), comm}}, "root 0 of the remote group on link"},
+		{&Call{Comm: servers, Args: []Argument{known("root", Root, -3), comm}}, "root is the rank itself on link"},
+		{&Call{Comm: servers, Args: []Argument{known("root", Root, -1), comm}}, "root in the own group on link"},
 		{&Call{Requests: make([]Request, 9)}, "request of ? and request of ? and request of ? and 6 more"},
 	} {
 		if got := c.call.Short(&Library{Family: MPICH}); got != c.want {

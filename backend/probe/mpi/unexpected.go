@@ -83,8 +83,8 @@ func (l *Library) instead(e envelope) (Unexpected, bool) {
 	for _, c := range l.others(e.comm) {
 		t := envelope{c, e.source, e.tag}
 		if e.source != AnySource {
-			world, _ := e.comm.WorldRank(e.source)
-			if t.source = slices.Index(c.World, world); t.source < 0 {
+			world, ok := e.comm.WorldRank(e.source)
+			if t.source = slices.Index(c.World, world); !ok || t.source < 0 {
 				continue
 			}
 		}
