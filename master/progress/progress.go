@@ -16,7 +16,7 @@ type Config struct {
 	Stall time.Duration
 	// Interval is the time between samples; 0: a quarter of Stall, at most LongestInterval.
 	Interval time.Duration
-	// Value: the user has named a variable. Only its value counts, if some rank has the variable.
+	// Value: the user has named a variable. Only its value counts, while some rank has the variable.
 	Value bool
 }
 
@@ -95,8 +95,9 @@ type Judge struct {
 	progress  time.Duration // time of the last sample that has seen progress
 	change    Change        // what it has seen
 	next      time.Duration
-	confirmed int // samples of the doubtful state
-	valued    bool
+	confirmed int  // samples of the doubtful state
+	valued    bool // some rank has had the variable of the user
+	has       bool // some rank has it, by the last answers
 	compared  bool // a sample has been compared with another one
 }
 
@@ -153,12 +154,13 @@ func (j *Judge) Add(now time.Duration, s Sample) State {
 
 // counts returns the first change that is progress.
 func (j *Judge) counts(s Sample) (Change, bool) {
-	for _, c := range s.Changes {
-		if j.cfg.Value && has(c.Kind, protocol.ProgressValue, protocol.ProgressFirst) && !has(c.Kind, protocol.ProgressNoValue) {
-			j.valued = true
-		}
+	if j.cfg.Value && !s.Answered.IsEmpty() {
+		j.has = slices.ContainsFunc(s.Changes, func(c Change) bool {
+			return c.Kind != Output && c.Kind != End && !has(c.Kind, protocol.ProgressNoValue)
+		})
+		j.valued = j.valued || j.has
 	}
-	only := j.cfg.Value && j.valued
+	only := j.has
 	for _, c := range s.Changes {
 		var kinds []string
 		for word := range strings.SplitSeq(c.Kind, ",") {
