@@ -56,7 +56,7 @@ type team struct {
 	shot    *snapshot.Process
 	held    map[int]*hold.Thread // by thread ID
 	frames  [][]stack.Frame      // of the threads of shot, outermost first
-	tids    []int                // ascending: the number of a thread is its index here, and one
+	tids    []int                // in the order of compare: the number of a thread is its index here, and one
 	inner   map[int]int          // thread IDs by those that the process knows; nil: they are the same
 	waits   []kernelcall.Wait    // of the threads of shot
 	waitFor []int                // number of the thread for which a thread of shot waits; 0: none
@@ -74,7 +74,7 @@ func newTeam(p *process, shot *snapshot.Process, held *hold.Process, frames [][]
 	for i := range shot.Threads {
 		m.tids = append(m.tids, shot.Threads[i].TID)
 	}
-	slices.Sort(m.tids)
+	slices.SortFunc(m.tids, m.compare)
 	if len(p.futexes) > 0 && proc.StatusOf(p.pid, p.pid).Namespaces > 1 {
 		m.inner = map[int]int{}
 		for _, tid := range m.tids {
@@ -89,9 +89,23 @@ func newTeam(p *process, shot *snapshot.Process, held *hold.Process, frames [][]
 	return m
 }
 
+// compare orders the IDs of threads: the first thread of the process, which may not have the lowest one since they begin anew
+// when they are used up, then the others ascending.
+func (m *team) compare(a, b int) int {
+	switch {
+	case a == b:
+		return 0
+	case a == m.pid:
+		return -1
+	case b == m.pid:
+		return 1
+	}
+	return a - b
+}
+
 // number returns the number of a thread; 0: there is none with this ID.
 func (m *team) number(tid int) int {
-	i, found := slices.BinarySearch(m.tids, tid)
+	i, found := slices.BinarySearchFunc(m.tids, tid, m.compare)
 	if !found {
 		return 0
 	}

@@ -5,6 +5,9 @@ import (
 	"testing"
 	"time"
 
+	"sdm/backend/probe/hold"
+	"sdm/backend/probe/snapshot"
+	"sdm/protocol/stack"
 	"sdm/protocol/wait"
 )
 
@@ -46,5 +49,16 @@ func TestOpenMP(t *testing.T) {
 	}
 	if !found() {
 		t.Errorf("%+v", d)
+	}
+}
+
+// TestNumbersOfThreads: thread IDs begin anew when they are used up, so that a thread may have a lower one than the first.
+func TestNumbersOfThreads(t *testing.T) {
+	shot := &snapshot.Process{Threads: []snapshot.Thread{{TID: 20}, {TID: 300}, {TID: 400}}}
+	m := newTeam(&process{pid: 300}, shot, &hold.Process{}, make([][]stack.Frame, len(shot.Threads)))
+	for tid, want := range map[int]int{300: 1, 20: 2, 400: 3, 5: 0} {
+		if got := m.number(tid); got != want || got != 0 && shot.Threads[m.index(got)].TID != tid {
+			t.Errorf("thread %d has number %d, want %d", tid, got, want)
+		}
 	}
 }

@@ -23,7 +23,7 @@ const MaxThreads = 8
 
 // Thread is what a thread of a rank does.
 type Thread struct {
-	Number int    // in its process, from 1, in the order of thread IDs
+	Number int    // in its process: 1 is the first thread, the others follow in the order of their IDs
 	Name   string // that the program has given it; "": none
 	State  State
 	Frames string // as Doing.Frames

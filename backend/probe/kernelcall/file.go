@@ -160,19 +160,20 @@ func (a asked) transfers(writes bool) Wait {
 // several is a call that waits for one of several file descriptors.
 func (a asked) several(k kind) Wait {
 	var fds []int
+	all := false // fds are known to be all
 	switch k {
 	case polls:
-		fds = a.polled()
+		fds, all = a.polled()
 	case selects:
-		fds = a.selected()
+		fds, all = a.selected()
 	default:
 		fds = a.Watched(a.fd())
 	}
-	if len(fds) == 0 {
-		if k == epolls {
-			return Wait{Does: "waits in " + a.name}
-		}
+	switch {
+	case len(fds) == 0 && all:
 		return Wait{Does: "sleeps"}
+	case len(fds) == 0:
+		return Wait{Does: "waits in " + a.name}
 	}
 	var parts []string
 	for _, fd := range fds {
@@ -184,27 +185,32 @@ func (a asked) several(k kind) Wait {
 // mostPolled bounds the file descriptors of poll and select.
 const mostPolled = 1024
 
-// polled returns the file descriptors of poll(2).
-func (a asked) polled() (fds []int) {
+// polled returns the file descriptors of poll(2), and whether they are all.
+func (a asked) polled() (fds []int, all bool) {
 	b := make([]byte, 8*min(a.Args[1], mostPolled))
-	if !a.Read(a.Args[0], b) {
-		return nil
+	if len(b) > 0 && !a.Read(a.Args[0], b) {
+		return nil, false
 	}
 	for ; len(b) > 0; b = b[8:] {
 		if fd := int32(binary.LittleEndian.Uint32(b)); fd >= 0 {
 			fds = append(fds, int(fd))
 		}
 	}
-	return fds
+	return fds, a.Args[1] <= mostPolled
 }
 
-// selected returns the file descriptors of select(2).
-func (a asked) selected() (fds []int) {
+// selected returns the file descriptors of select(2), and whether they are all.
+func (a asked) selected() (fds []int, all bool) {
 	n := int(min(a.Args[0], mostPolled))
+	all = a.Args[0] <= mostPolled
 	in := make([]bool, n)
 	for _, addr := range a.Args[1:4] {
 		b := make([]byte, (n+63)/64*8)
-		if addr == 0 || !a.Read(addr, b) {
+		if addr == 0 {
+			continue
+		}
+		if !a.Read(addr, b) {
+			all = false
 			continue
 		}
 		for fd := range in {
@@ -216,7 +222,7 @@ func (a asked) selected() (fds []int) {
 			fds = append(fds, fd)
 		}
 	}
-	return fds
+	return fds, all
 }
 
 // locks is flock(2), or a call like it; how tells which.

@@ -87,7 +87,7 @@ func (f *Futex) Of() (w Wait, tid int) {
 	switch {
 	case x == nil && f.isInherited():
 		x = &objects[0]
-	case x == nil && f.Shared() && f.isOfThread():
+	case x == nil && f.isOfThread():
 		x = &object{EndOfThread, end, nil}
 	}
 	if x == nil {
@@ -101,7 +101,7 @@ func (f *Futex) Of() (w Wait, tid int) {
 		}
 		w.Lock = tid != 0
 		if f.hasLost() {
-			w.Lock, w.Detail = true, "the thread that has locked it has ended"
+			w.Lock, w.Detail = true, "the thread that has locked it has ended, or has stayed in the parent at a fork"
 		}
 	case readerLock:
 		tid = f.writer()
@@ -175,21 +175,23 @@ func (f *Futex) thread(offset int) int {
 }
 
 // owner returns the thread in the word itself: the kernel (LOCK_PI), robust mutexes and the C library musl have it there,
-// with a bit that says that others wait.
+// with a bit that says that others wait. Normal mutexes of musl have a constant in place of the thread.
 func (f *Futex) owner() int {
-	if !f.isInherited() && f.word(0)&anyWaits == 0 {
+	const busy = 16 // EBUSY
+	if !f.isInherited() && (f.word(0)&anyWaits == 0 || f.word(0) == anyWaits|busy) {
 		return 0
 	}
 	return f.thread(0)
 }
 
 // isOfThread reports whether the word is the ID of a thread, and the wait is for its change: the kernel clears it, for waits
-// that may be shared, when the thread ends (set_tid_address(2)).
+// that may be shared, when the thread ends (set_tid_address(2)). The C library musl waits for another word, which is private.
 func (f *Futex) isOfThread() bool {
-	return f.word(0) == uint32(f.Args[2]) && f.thread(0) == int(f.word(0))
+	return f.Shared() && f.word(0) == uint32(f.Args[2]) && f.thread(0) == int(f.word(0))
 }
 
-// hasLost reports whether a mutex of glibc is locked by a thread that does not exist any more. Of one that is shared with
+// hasLost reports whether a mutex of glibc is locked by a thread that the process does not have: it has ended, or it is one of
+// the parent, which had the lock when it made this process by fork. Of one that is shared with
 // other processes it is not known: the ID may be that of a thread in another namespace.
 func (f *Futex) hasLost() bool {
 	const locked, mostTID = 2, 1 << 22 // a locked mutex for which threads wait; the highest ID (proc(5), pid_max)

@@ -92,6 +92,9 @@ func TestOf(t *testing.T) {
 		"connect, short":  {Call{42, [6]uint64{4, at, 1}}, fake{}, "waits in connect to an address that is not known||0|"},
 		"poll":            {Call{7, [6]uint64{at, 3}}, fake{memory: map[uint64][]byte{at: words(5, 1<<32-1, 0)}, files: map[int]string{5: "anon_inode:[eventfd]", 0: "/dev/null"}}, "waits in poll for eventfd, standard input (/dev/null)||0|"},
 		"poll of none":    {Call{7, [6]uint64{0, 0}}, fake{}, "sleeps||0|"},
+		"poll, not read":  {Call{7, [6]uint64{0x9000, 1}}, fake{}, "waits in poll||0|"},
+		"select of none":  {Call{23, [6]uint64{4}}, fake{}, "sleeps||0|"},
+		"select, no sets": {Call{23, [6]uint64{4, 0x9000}}, fake{}, "waits in select||0|"},
 		"select":          {Call{23, [6]uint64{4, at, 0, 0}}, fake{memory: map[uint64][]byte{at: words(1 << 3)}, files: pipe}, "waits in select for a pipe||0|"},
 		"epoll":           {Call{232, [6]uint64{8}}, fake{watched: []int{3}, files: pipe}, "waits in epoll_wait for a pipe||0|"},
 		"epoll of none":   {Call{232, [6]uint64{8}}, fake{}, "waits in epoll_wait||0|"},
@@ -159,7 +162,7 @@ func TestRestarted(t *testing.T) {
 	}
 }
 
-// TestFutexes has objects of glibc as they are in memory. The threads are 100, 101 and 102; 100 waits.
+// TestFutexes has objects of glibc as they are in memory. The threads are 2, 16 and 100 to 102; 100 waits.
 func TestFutexes(t *testing.T) {
 	const shared, pi = 0, lockPI | private
 	of := func(v ...uint32) (b []byte) {
@@ -179,12 +182,15 @@ func TestFutexes(t *testing.T) {
 	}{
 		"mutex":                         {private, 2, of(2, 0, 101, 1, 0), lock, "waits for a mutex", 101},
 		"mutex, just unlocked":          {private, 2, of(2, 0, 0, 0, 0), lock, "waits for a mutex", 0},
-		"mutex, owner gone":             {private, 2, of(2, 0, 555, 1, 0), lock, "waits for a mutex: the thread that has locked it has ended", 0},
+		"mutex, owner gone":             {private, 2, of(2, 0, 555, 1, 0), lock, "waits for a mutex: the thread that has locked it has ended, or has stayed in the parent at a fork", 0},
 		"mutex, shared, owner not here": {shared, 2, of(2, 0, 555, 1, 0), lock, "waits for a mutex", 0},
 		"mutex, no memory":              {private, 2, nil, lock, "waits for a mutex", 0},
 		"mutex, robust":                 {private, 1<<31 | 102, of(1<<31|102, 0, 0, 1), lock, "waits for a mutex", 102},
 		"mutex, inherits":               {pi, 0, of(1<<31|102, 0, 0, 1), nil, "waits for a mutex", 102},
 		"mutex, old glibc":              {private, 2, of(2, 0, 101, 1), []string{"__lll_lock_wait from libpthread-2.31.so", "pthread_mutex_lock@@GLIBC_2.2.5 from libpthread-2.31.so", "f"}, "waits for a mutex", 101},
+		"mutex, musl":                   {private, 1<<31 | 16, of(1<<31|16, 0), []string{"pthread_mutex_lock from ld-musl-x86_64.so.1"}, "waits for a mutex", 0},
+		"mutex, musl, recursive":        {private, 1<<31 | 102, of(1<<31|102, 0), []string{"pthread_mutex_lock from ld-musl-x86_64.so.1"}, "waits for a mutex", 102},
+		"join, musl":                    {private, 2, of(2), []string{"pthread_join from ld-musl-x86_64.so.1"}, EndOfThread, 0},
 		"mutex of another library":      {private, 2, of(2, 0, 555, 1), []string{"pthread_mutex_lock from libother.so"}, "waits for a mutex", 0},
 		"lock, reads":                   {private, 2, of(2, 0, 0, 0, 101, 0), []string{"pthread_rwlock_rdlock from libc.so.6"}, "waits for a lock for reading", 101},
 		"lock, writes":                  {private, 2, of(2, 0, 0, 102, 0, 0), []string{"pthread_rwlock_wrlock from libc.so.6"}, "waits for a lock for writing", 102},
@@ -195,7 +201,7 @@ func TestFutexes(t *testing.T) {
 		"user's function":               {private, 2, of(2, 0, 101, 1), []string{"mine", "pthread_mutex_lock from libc.so.6"}, "waits for another thread", 0},
 		"semaphore":                     {private, 0, of(1<<31|101, 0), []string{"__new_sem_wait_slow64 from libc.so.6", "sem_wait from libc.so.6"}, "waits for a semaphore", 0},
 	} {
-		f := Futex{Call: Call{FutexCall, [6]uint64{0, c.op, c.value}}, Memory: c.memory, Functions: c.functions, Exists: func(tid int) bool { return tid >= 100 && tid <= 102 }}
+		f := Futex{Call: Call{FutexCall, [6]uint64{0, c.op, c.value}}, Memory: c.memory, Functions: c.functions, Exists: func(tid int) bool { return tid >= 100 && tid <= 102 || tid == 2 || tid == 16 }}
 		w, owner := f.Of()
 		got := w.Does
 		if w.Detail != "" {

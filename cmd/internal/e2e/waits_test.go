@@ -19,7 +19,7 @@ var processes = []alone{
 		"certain: deadlock of threads of RANK: thread 1 waits for a mutex in cycle (waits.c) that thread 2 holds, thread 2 waits for a mutex in second (waits.c) that thread 1 holds"},
 	{"reader", "waits for a lock for reading in reader (waits.c) that thread 2 holds; thread 2 (table) waits for a signal in forever (waits.c)",
 		"certain: RANK waits for a lock for reading in reader (waits.c) that thread 2 holds; thread 2 (table) waits for a signal in forever (waits.c)"},
-	{"orphan", "waits for a mutex in orphan (waits.c): the thread that has locked it has ended", "certain: RANK waits for a mutex in orphan (waits.c): the thread that has locked it has ended"},
+	{"orphan", "waits for a mutex in orphan (waits.c): the thread that has locked it has ended, or has stayed in the parent at a fork", "certain: RANK waits for a mutex in orphan (waits.c): the thread that has locked it has ended, or has stayed in the parent at a fork"},
 	{"join", "waits for the end of thread 2 in join (waits.c); thread 2 computes in work (waits.c)", ""},
 	{"condition", "waits for a condition variable in condition (waits.c)", ""},
 	{"reenter", "waits for a mutex in on_signal (waits.c) that the thread itself holds, in a handler of SIGUSR1 that has interrupted reenter (waits.c)",
