@@ -1,7 +1,11 @@
 package flux
 
 import (
+	"context"
+	"errors"
 	"fmt"
+	"os"
+	"path/filepath"
 	"slices"
 	"strings"
 	"testing"
@@ -9,6 +13,24 @@ import (
 	"sdm/protocol"
 	"sdm/protocol/rank"
 )
+
+// TestGivenUp: the error tells what was waited for, and why no longer.
+func TestGivenUp(t *testing.T) {
+	starter := filepath.Join(t.TempDir(), "flux")
+	if err := os.WriteFile(starter, []byte("#!/bin/sh\nexec sleep 1000\n"), 0o700); err != nil {
+		t.Fatal(err)
+	}
+	ctx, cancel := context.WithCancelCause(context.Background())
+	l := New(Spec{Argv: []string{starter, "run", "a"}})
+	cancel(errors.New("the time is over"))
+	_, err := l.Acquire(ctx, func(string) {})
+	if want := "flux run has not started its job: the time is over"; err == nil || err.Error() != want {
+		t.Errorf("%v, want %s", err, want)
+	}
+	if err := l.End(context.Background()); err != nil {
+		t.Error(err)
+	}
+}
 
 func TestParseID(t *testing.T) {
 	for text, want := range map[string]ID{

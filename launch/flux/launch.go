@@ -63,7 +63,7 @@ func (l *Launch) Acquire(ctx context.Context, say func(string)) (protocol.Procta
 		return nil, err
 	}
 	// The end of flux run ends the wait, too.
-	early, cancel := context.WithCancelCause(ctx)
+	early, cancel := context.WithCancelCause(context.WithoutCancel(ctx))
 	defer cancel(nil)
 	defer context.AfterFunc(ctx, func() { cancel(fmt.Errorf("flux run has not started its job: %w", context.Cause(ctx))) })()
 	var group sync.WaitGroup
