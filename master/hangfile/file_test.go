@@ -200,6 +200,13 @@ func TestFitted(t *testing.T) {
 	if x := g.fitted(); x.check() != nil || pairsOf(x.Stacks) != 0 || x.Stacks[0].Group.Waits.Cut().IsEmpty() {
 		t.Errorf("%d pairs, %v", pairsOf(x.Stacks), x.check())
 	}
+	for i := range 2 { // messages that have come count, too
+		x := wait.Rank{Unexpected: []wait.Message{{Edge: wait.Edge{Tag: 1}, Peer: 1}}}
+		g.Stacks[i].Group.Waits = wait.Of(rank.Range(0, 1<<21), x)
+	}
+	if n := pairsOf(g.Stacks); n != 2<<21+2 {
+		t.Errorf("%d pairs", n)
+	}
 	if o := g.Output.Events; len(o) != MaxList || string(o[MaxList-1].Group.Body) != "last" {
 		t.Errorf("%d pieces of output", len(o))
 	}

@@ -11,6 +11,7 @@ import (
 	"fmt"
 	"io"
 	"os"
+	"slices"
 	"strconv"
 	"strings"
 	"unicode/utf8"
@@ -171,7 +172,7 @@ func (f *File) texts(do func(what string, most int, texts ...*string)) {
 // pairsOf counts the pairs in the wait graphs of answers.
 func pairsOf(events []session.Event) (n int) {
 	for _, e := range events {
-		for _, edge := range e.Group.Waits.Edges() {
+		for _, edge := range slices.Concat(e.Group.Waits.Edges(), e.Group.Waits.Unexpected()) {
 			for _, run := range edge.Pairs.Runs() {
 				n += run.Count
 			}
