@@ -87,7 +87,7 @@ struct opaque *hidden(void) { __asm__ volatile("" : "+m"(twice)); return &it; }
 	refused: [][2]string{
 		{"twice", "several variables are called twice: say which ('one.c'::twice, 'two.c'::twice)"}, {"perthread", "variable of each thread"},
 		{"nosuch", "there is no global or static variable nosuch"}, {"nul[0]", "nul is a null pointer"}, {"*wild", "*wild cannot be read: there is no memory"},
-		{"*step", "step is no pointer"}, {"step.x", "step has no components"}, {"g.zzz", "g has no component zzz"}, {"a[7]", "index 7 of a is not within 0 and 4"},
+		{"*step", "step is no pointer"}, {"step.x", "step has no components"}, {"g.zzz", "g has no component zzz"}, {"a[7]", "index 7 of a is not within 0 and 4"}, {"p[5000000000]", "index 5000000000 of p is too large"},
 		{"a[-1]", "index -1 of a"}, {"a.x", "a is an array"}, {"n", "n is a local variable of main"}, {"main", "there is no"}, {"a[real]", "real is no integer"},
 		{"*blank", "the size of *blank is not known"}, {"blank->x", "type of blank is not known"}, {"step[1]", "step is no array and no pointer"}, {"arr[0].next->h", "arr[0].next is a null pointer"},
 		{"m[1,2]", "brackets of its own"}, {"*function", "the size of *function is not known"}, {"real+1", "real is no integer"}, {"three::step", "there is no"}, {"'three.c'::step", "there is no"},
@@ -110,6 +110,8 @@ template <class T> struct Box { static int count; T v; };
 template <class T> int Box<T>::count = 23;
 template struct Box<int>;
 template struct Box<std::vector<int> >;
+struct State *open();
+State *state;
 }
 struct Base { int b = 31; virtual ~Base() {} };
 struct Other { int o = 32; };
@@ -128,12 +130,16 @@ int main()
 	loop();
 	sim::Box<int>::count++;
 	asm volatile("" : "+m"(sim::Box<int>::count));
+	sim::state = sim::open();
 	if (write(1, "r", 1) < 0) return 1;
 	for (;;) pause();
 }
+`, "two.cpp", `
+namespace early { struct State { long pad[9]; int n; } kept; }
+namespace sim { struct State { int n = 51; }; State *open() { static State it; asm volatile("" : "+m"(early::kept)); return &it; } }
 `},
 	values: [][2]string{
-		{"sim::step"}, {"::sim::step", "sim::step"}, {"step", "sim::step"}, {"sim::hidden", "'sim::(anonymous namespace)::hidden'"},
+		{"state->n", "sim::state->n"}, {"sim::step"}, {"::sim::step", "sim::step"}, {"step", "sim::step"}, {"sim::hidden", "'sim::(anonymous namespace)::hidden'"},
 		{"sim::(anonymous namespace)::hidden", "'sim::(anonymous namespace)::hidden'"}, {"hidden", "'sim::(anonymous namespace)::hidden'"}, {"sim::versioned", "'sim::v2::versioned'"},
 		{"sim::Domain::cycle"}, {"Domain::cycle", "sim::Domain::cycle"}, {"cycle", "sim::Domain::cycle"}, {"sim::Box<int>::count"},
 		{"sim::Box<std::vector<int, std::allocator<int>>>::count", "sim::Box<std::vector<int, std::allocator<int> > >::count"},
@@ -167,7 +173,7 @@ module sim
   type(state), pointer :: ps => null()
   class(state), pointer :: cs => null()
   integer, allocatable, target :: al(:,:)
-  integer, allocatable :: sc
+  integer, allocatable :: sc, empty(:)
   integer, pointer :: slice(:) => null(), nothing(:) => null()
   real(4) :: fixed(-1:2, 3)
   type(state), allocatable :: many(:)
@@ -204,7 +210,7 @@ program foo
   common1 = 61
   common2 = 62
   own = 1
-  allocate(ps, cs, sc, al(0:3,2:5), many(3))
+  allocate(ps, cs, sc, al(0:3,2:5), many(3), empty(5:2))
   allocate(s%u(2,3), ps%link, ps%n)
   do i = 1, 2
     do j = 1, 3
@@ -228,7 +234,7 @@ program foo
   many(2)%g%it(3) = 99
   call work(own)
   call ready()
-  print *, own, saved, s%u, al, fixed, slice, common1, common2
+  print *, own, saved, s%u, al, fixed, slice, common1, common2, empty
 end program
 `, "two.c", `
 #include <unistd.h>
@@ -244,7 +250,7 @@ void ready(void) { (void)!write(1, "r", 1); for (;;) pause(); }
 	},
 	refused: [][2]string{
 		{"twin", "several variables are called twin: say which (other::twin, another::twin)"}, {"own", "own is a local variable of foo"}, {"nothing(1)", "nothing is not allocated or associated"},
-		{"al(4,2)", "index 4 of al is not within 0 and 3"}, {"al(1)", "al has 2 dimensions, not 1"}, {"s%link%it(1)", "s%link is not allocated or associated"}, {"s%nosuch", "s has no component nosuch"},
+		{"empty(7)", "index 7 of empty is not within"}, {"al(4,2)", "index 4 of al is not within 0 and 3"}, {"al(1)", "al has 2 dimensions, not 1"}, {"s%link%it(1)", "s%link is not allocated or associated"}, {"s%nosuch", "s has no component nosuch"},
 		{"slice", "do not follow one another"}, {"sim::nosuch", "there is no"}, {"many(1)%u(1,1)", "many(1)%u is not allocated"}, {"word(2)", "word is no array"},
 	},
 }

@@ -67,8 +67,11 @@ func (v *evaluation) elementAt(x object, e *dwarf.Entry, at []int64) (object, er
 	}
 	for i, n := range at {
 		d := x.array[i]
-		if n < d.lower && d.count >= 0 || d.count >= 0 && n-d.lower >= d.count || n > mostCount || n < -mostCount {
+		if d.count >= 0 && (n < d.lower || n-d.lower >= d.count) {
 			return x, fmt.Errorf("index %d of %s is not within %d and %d", n, x.text, d.lower, d.lower+d.count-1)
+		}
+		if n > mostCount || n < -mostCount {
+			return x, fmt.Errorf("index %d of %s is too large", n, x.text)
 		}
 		x.addr += uint64((n - d.lower) * d.stride)
 	}
@@ -160,10 +163,11 @@ func (v *evaluation) bounds(x object, e *dwarf.Entry, o cfi.Object) (dims []dime
 		if !known || !bounded || !counted || !strided || max(lower, count, stride) > mostCount || min(lower, count, stride) < -mostCount {
 			return nil, false
 		}
-		if d.Val(dwarf.AttrUpperBound) == nil && d.Val(dwarf.AttrCount) == nil || count < 0 && !x.unit.fortran {
+		open := d.Val(dwarf.AttrUpperBound) == nil && d.Val(dwarf.AttrCount) == nil || count < 0 && !x.unit.fortran
+		if count = max(count, 0); open {
 			count = -1
 		}
-		dims = append(dims, dimension{lower, max(count, -1), stride})
+		dims = append(dims, dimension{lower, count, stride})
 	}
 	return dims, len(dims) > 0
 }

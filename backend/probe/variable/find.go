@@ -20,8 +20,8 @@ import (
 type Names struct {
 	debug  *image.Debug
 	found  map[string]found
-	whole  map[string]dwarf.Offset // definitions of types by their names; 0: there is none
-	linked []dwarf.Offset          // units whose name is artificial; nil: not looked for yet
+	whole  map[dwarf.Offset]dwarf.Offset // definitions of types by their declarations; 0: there is none
+	linked []dwarf.Offset                // units whose name is artificial; nil: not looked for yet
 }
 
 // found is the result of a search.
@@ -50,14 +50,14 @@ type unit struct {
 
 // New returns the names of a file.
 func New(d *image.Debug) *Names {
-	return &Names{debug: d, found: map[string]found{}, whole: map[string]dwarf.Offset{}}
+	return &Names{debug: d, found: map[string]found{}, whole: map[dwarf.Offset]dwarf.Offset{}}
 }
 
 const (
-	mostKept    = 64       // results of searches
-	mostEntries = 20 << 20 // that are read in a search: ten seconds
-	mostNested  = 200      // entries in one another
-	mostSame    = 64       // variables with one name that are compared
+	mostKept    = 64      // results of searches
+	mostEntries = 5 << 20 // that are read in a search: two to three seconds
+	mostNested  = 200     // entries in one another
+	mostSame    = 64      // variables with one name that are compared
 )
 
 var errNone = errors.New("there is no such variable")
@@ -465,20 +465,21 @@ func (n *Names) definition(e *dwarf.Entry) *dwarf.Entry {
 	if name == "" {
 		return nil
 	}
-	at, known := n.whole[name]
+	at, known := n.whole[e.Offset]
 	if !known {
 		s := &search{names: n, left: mostEntries}
+		path := append(s.around(s.unitAt(e.Offset), e.Offset, nil), name)
 		r := n.debug.Data.Reader()
 		for _, unit := range n.having(name) {
 			r.Seek(unit)
 			if e := s.next(r); e != nil && e.Children && at == 0 {
-				at = s.define(r, name, 0)
+				at = s.define(r, path, 0)
 			}
 		}
 		if len(n.whole) == mostKept {
 			clear(n.whole)
 		}
-		n.whole[name] = at
+		n.whole[e.Offset] = at
 	}
 	if at == 0 {
 		return nil
@@ -487,8 +488,8 @@ func (n *Names) definition(e *dwarf.Entry) *dwarf.Entry {
 }
 
 // define returns the offset of the first definition of a type on the present level or in its namespaces; 0: there is
-// none.
-func (s *search) define(r *dwarf.Reader, name string, nested int) (at dwarf.Offset) {
+// none. path are the names of the namespaces, as in within, and of the type.
+func (s *search) define(r *dwarf.Reader, path []string, nested int) (at dwarf.Offset) {
 	for {
 		e := s.next(r)
 		if e == nil || e.Tag == 0 {
@@ -497,12 +498,16 @@ func (s *search) define(r *dwarf.Reader, name string, nested int) (at dwarf.Offs
 		switch e.Tag {
 		case dwarf.TagStructType, dwarf.TagClassType, dwarf.TagUnionType:
 			declared, _ := e.Val(dwarf.AttrDeclaration).(bool)
-			if x, _ := e.Val(dwarf.AttrName).(string); x == name && !declared && at == 0 {
+			if x, _ := e.Val(dwarf.AttrName).(string); len(path) == 1 && x == path[0] && !declared && at == 0 {
 				at = e.Offset
 			}
 		case dwarf.TagNamespace, dwarf.TagModule:
-			if e.Children && nested < mostNested && at == 0 {
-				at = s.define(r, name, nested+1)
+			rest, here := path, within(nil, e)
+			if len(here) > 0 && len(path) > 1 && here[0] == path[0] {
+				rest, here = path[1:], nil
+			}
+			if e.Children && nested < mostNested && at == 0 && len(here) == 0 {
+				at = s.define(r, rest, nested+1)
 				continue
 			}
 		}
