@@ -108,7 +108,7 @@ func (d *Debugged) read(ids []rank.ID, pids []int, known []hold.Known) *wait.Gra
 			graphs = append(graphs, wait.Of(rank.Range(ids[i], ids[i]), s.waits.Rank))
 		}
 	}
-	return mergedGraphs(graphs)
+	return wait.MergeAll(graphs)
 }
 
 // taken removes the registers of threads from an answer and returns them.

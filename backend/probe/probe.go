@@ -290,7 +290,7 @@ func (b *Backend) stacks(q backend.Request, ranks rank.Set) {
 	if !read.IsEmpty() {
 		g := protocol.Group{Kind: protocol.KindResult, Ranks: read, Body: canonical.JSON(merged{by})}
 		if bad, _ := protocol.Guard("stacks", func() {
-			g.Columns, g.Stack, g.Waits = columnsOf(read, doing, remarks.columns()), stack.OfPaths(paths), mergedGraphs(graphs)
+			g.Columns, g.Stack, g.Waits = columnsOf(read, doing, remarks.columns()), stack.OfPaths(paths), wait.MergeAll(graphs)
 		}); bad != nil {
 			g = protocol.Group{Kind: protocol.KindFault, Ranks: read, Body: canonical.JSON(bad)}
 		}
@@ -347,15 +347,6 @@ func (b *Backend) graph(r rank.ID, w *waits) *wait.Graph {
 	}
 	x.stamp, x.arrivals, x.runs = w.stamp, w.arrivals, w.runs
 	return wait.Of(one, w.Rank)
-}
-
-// mergedGraphs merges the graphs of ranks pairwise, those of adjacent ranks first.
-func mergedGraphs(all []*wait.Graph) *wait.Graph {
-	if len(all) <= 1 {
-		return slices.Concat(all, []*wait.Graph{nil})[0]
-	}
-	half := len(all) / 2
-	return mergedGraphs(all[:half]).Merge(mergedGraphs(all[half:]))
 }
 
 // detach ends the watching of ranks, which run on.

@@ -64,8 +64,9 @@ func Label(kind string, certain bool) string {
 func GraphOf(answers []protocol.Group, ended rank.Set) (g *wait.Graph, samples int) {
 	samples = 1
 	var silent rank.Set
-	for _, x := range answers {
-		g = g.Merge(x.Waits)
+	graphs := make([]*wait.Graph, len(answers))
+	for i, x := range answers {
+		graphs[i] = x.Waits
 		var body struct {
 			Samples int `json:"samples"`
 		}
@@ -78,7 +79,7 @@ func GraphOf(answers []protocol.Group, ended rank.Set) (g *wait.Graph, samples i
 			silent = silent.Union(x.Ranks)
 		}
 	}
-	if g == nil {
+	if g = wait.MergeAll(graphs); g == nil {
 		return nil, samples
 	}
 	g = g.Merge(wait.Of(silent, wait.Rank{Doing: wait.Doing{State: wait.Silent}}))

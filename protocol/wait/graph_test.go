@@ -209,6 +209,33 @@ func TestAfterFindsWhoMoved(t *testing.T) {
 	})
 }
 
+// TestMergeAll: of ranks that are in several graphs the facts of the first are taken.
+func TestMergeAll(t *testing.T) {
+	var all []*Graph
+	var want *Graph
+	for i := range 7 {
+		g := Of(rank.Range(rank.ID(i), rank.ID(2*i)), Rank{Doing: Doing{Frames: fmt.Sprint("f", i)}, Waits: []Message{receive(i, 0)}})
+		all, want = append(all, g, nil), want.Merge(g)
+	}
+	if got := MergeAll(all); !bytes.Equal(wireOf(got), wireOf(want)) {
+		t.Errorf("%v, want %v", got, want)
+	}
+	if MergeAll(nil) != nil {
+		t.Error("no graphs have a graph")
+	}
+	for r := range rank.ID(14) {
+		var runs []Run
+		for _, x := range want.Edges()[0].Pairs.Runs() {
+			if r >= x.First && r <= x.Last() {
+				runs = append(runs, x)
+			}
+		}
+		if got := want.Edges()[0].Pairs.RunsOf(r); !slices.Equal(got, runs) {
+			t.Errorf("%d: %v, want %v", r, got, runs)
+		}
+	}
+}
+
 // TestTooManyDetailsAreLeftOut merges ranks that each do something else with another file.
 func TestTooManyDetailsAreLeftOut(t *testing.T) {
 	of := func(r int) *Graph {

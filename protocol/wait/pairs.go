@@ -5,6 +5,7 @@ package wait
 import (
 	"math"
 	"slices"
+	"sort"
 	"strconv"
 	"strings"
 
@@ -175,6 +176,18 @@ func ranksOf(runs []Run) rank.Set {
 // Runs returns all runs: those of the first peers of all ranks, ascending, then those of the second
 // ones, and so on.
 func (p Pairs) Runs() []Run { return slices.Concat(p.lanes...) }
+
+// RunsOf returns the runs that have a rank, as Runs orders them.
+func (p Pairs) RunsOf(r rank.ID) (runs []Run) {
+	for _, lane := range p.lanes {
+		i := sort.Search(len(lane), func(i int) bool { return lane[i].Last() >= r })
+		if i == len(lane) || lane[i].First > r {
+			break // nor has it further peers
+		}
+		runs = append(runs, lane[i])
+	}
+	return runs
+}
 
 func (p Pairs) runs() (n int) {
 	for _, l := range p.lanes {

@@ -250,9 +250,9 @@ func (g *Graph) check() error {
 	if !ok {
 		return errors.New("rows are out of order")
 	}
-	var all rank.Set
+	all, n := g.Ranks(), 0
 	for _, d := range g.doings {
-		if d.Ranks.IsEmpty() || d.Ranks.Intersects(all) {
+		if n += d.Ranks.Len(); d.Ranks.IsEmpty() || n > all.Len() {
 			return errors.New("a rank does several things, or none")
 		}
 		if len(d.Others) > MaxThreads || !slices.IsSortedFunc(d.Others, func(a, b Thread) int { return a.Number - b.Number }) {
@@ -261,7 +261,6 @@ func (g *Graph) check() error {
 		if g.coarse && (d.Does != "" || d.Detail != "" || d.For != 0 || d.Lock || d.Left != 0 || len(d.Others) > 0) {
 			return errors.New("a row has details that it must not have")
 		}
-		all = all.Union(d.Ranks)
 	}
 	within := func(s rank.Set) bool { return s.Minus(all).IsEmpty() }
 	for _, c := range g.calls {
