@@ -9,7 +9,8 @@ import (
 	"sdm/protocol/wait"
 )
 
-// mostAny bounds the arcs that anyOf adds.
+// mostAny bounds the arcs that anyOf adds. If there would be more, each rank has arcs to the lowest of the ranks only from which
+// its message may come. As none of these can go on, that makes fewer of them a part of the cycle, and the others wait for it.
 const mostAny = 1 << 20
 
 // choice is a rank that waits for any of several ranks, by the row edge of the graph.
@@ -27,12 +28,16 @@ func (s *solver) anyOf() {
 		return
 	}
 	free := s.free(choices)
-	added := 0
+	choices = slices.DeleteFunc(choices, func(c choice) bool { return free[c.rank] })
+	s.any = map[rank.ID]rank.Set{}
+	most := mostAny / max(len(choices), 1)
 	for _, c := range choices {
-		if added += c.of.Len(); free[c.rank] || added > mostAny {
-			continue
-		}
+		n := 0
 		for r := range c.of.All() {
+			if n++; n > max(most, 1) {
+				s.any[c.rank] = c.of
+				break
+			}
 			s.arcs = append(s.arcs, arc{int32(c.rank), int32(r), c.edge, true})
 		}
 	}
@@ -112,12 +117,26 @@ func (s *solver) free(choices []choice) []bool {
 				}
 			}
 		}
+		before := make([]int32, s.size+1) // of each rank, how many lower ones are free
+		for r := range s.size {
+			before[r+1] = before[r]
+			if free[r] {
+				before[r+1]++
+			}
+		}
+		canGo := func(first, last rank.ID) bool {
+			const few = 16 // are looked at as they are now
+			if last-first < few {
+				return slices.Contains(free[first:last+1], true)
+			}
+			return before[last+1] > before[first]
+		}
 		for _, c := range choices {
 			if free[c.rank] || owed[c.rank] > 0 {
 				continue
 			}
-			for r := range c.of.All() {
-				if free[r] {
+			for first, last := range c.of.Ranges() {
+				if canGo(first, last) {
 					release(int32(c.rank))
 					break
 				}

@@ -76,11 +76,18 @@ func activity(t *wait.Thread, left int) string {
 
 // waitsOpenly returns what a rank in MPI waits for that does not wait for a particular rank.
 func (s *solver) waitsOpenly(r rank.ID) string {
-	for i := range s.g.Edges() {
+	if s.edgesOf == nil {
+		s.edgesOf = map[rank.ID][]int32{}
+		for i, e := range s.g.Edges() {
+			for r := range e.Pairs.Ranks().All() {
+				s.edgesOf[r] = append(s.edgesOf[r], int32(i))
+			}
+		}
+	}
+	for _, i := range s.edgesOf[r] {
 		e := &s.g.Edges()[i]
-		for _, run := range e.Pairs.Runs() {
+		for _, run := range e.Pairs.RunsOf(r) {
 			switch {
-			case r < run.First || r > run.Last():
 			case run.Peer == wait.Any:
 				return "waits in " + e.Function + " for a message of any rank (" + tagText(e.Tag) + s.instead(e, wait.Run{First: r, Count: 1, Peer: wait.Any}) + ")"
 			case e.Need == wait.One:

@@ -30,7 +30,9 @@ type solver struct {
 	component []int32   // of each vertex, the number of its component, from 1
 	members   [][]int32 // of each component, its vertices
 
-	arrived map[rank.ID][]came // nil: not made yet, see cameFor
+	arrived map[rank.ID][]came   // nil: not made yet, see cameFor
+	edgesOf map[rank.ID][]int32  // indices of the rows with messages that a rank waits for; nil: not made yet, see waitsOpenly
+	any     map[rank.ID]rank.Set // of ranks that wait for any of many, of which only some have arcs: all of them
 
 	back, backStart []int32 // indices of arcs, ordered by to, and the first of each vertex; nil: not made yet, see before
 }

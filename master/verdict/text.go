@@ -156,7 +156,11 @@ func (s *solver) anyClauses(arcs []arc) (rest []arc, out []clause) {
 	for _, from := range slices.Sorted(maps.Keys(of)) {
 		e := &s.g.Edges()[edges[from]]
 		came := s.instead(e, wait.Run{First: rank.ID(from), Count: 1, Peer: wait.Any})
-		text := fmt.Sprintf("%d waits for any of %s (%s)", from, Ranks(rank.Of(of[from]...)), s.halfText(e)+came)
+		all, many := s.any[rank.ID(from)]
+		if !many {
+			all = rank.Of(of[from]...)
+		}
+		text := fmt.Sprintf("%d waits for any of %s (%s)", from, Ranks(all), s.halfText(e)+came)
 		out = append(out, clause{rank.ID(from), text})
 	}
 	return rest, out

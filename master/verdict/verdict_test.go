@@ -397,6 +397,22 @@ func TestForOtherPrograms(t *testing.T) {
 	}
 }
 
+// TestManyWaitForAny: a deadlock of so many ranks that not all pairs can be arcs is one finding.
+func TestManyWaitForAny(t *testing.T) {
+	const n = 1200 // squared more than mostAny
+	world := wait.Comm{Key: "w", Name: "MPI_COMM_WORLD", Members: rank.Range(0, n-1)}
+	of := func(first, last rank.ID, peer int) *wait.Graph {
+		return wait.Of(rank.Range(first, last), wait.Rank{Comms: []wait.Comm{world}, Waits: []wait.Message{receive(peer, 3)}})
+	}
+	found := Of(of(0, n-1, wait.Any), 4)
+	if len(found) != 1 || !found[0].Certain || !strings.HasPrefix(found[0].Text, "deadlock: 0 waits for any of 1-1199 (receive tag 3), ") || !strings.Contains(found[0].Text, "; behind them ") {
+		t.Errorf("%d findings: %v", len(found), texts(found[:min(len(found), 2)]))
+	}
+	if found := Of(of(0, n-2, wait.Any).Merge(of(n-1, n-1, wait.Unknown)), 4); len(found) != 0 {
+		t.Errorf("one may go on: %v", texts(found[:min(len(found), 2)]))
+	}
+}
+
 // BenchmarkVerdict is of a million ranks: in a ring, and in a barrier with one absent.
 func BenchmarkVerdict(b *testing.B) {
 	const n = 1 << 20
