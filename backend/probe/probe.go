@@ -58,9 +58,9 @@ type watched struct {
 	exit   protocol.Exit    // how it ended, after its end; Unknown: not known
 	memory proc.MemoryGroup // at the begin
 	// Those of the last sample; see waits.
-	stamp, arrivals uint64
-	progress        progress
-	runs            *runs
+	stamp, arrivals, others uint64
+	progress                progress
+	runs                    *runs
 }
 
 // mostQueued is the number of requests that may wait. Further ones block their caller: a session
@@ -345,7 +345,10 @@ func (b *Backend) graph(r rank.ID, w *waits) *wait.Graph {
 	case w.inCall && !w.numbered: // messages of other hosts do not come by shared memory
 		w.Doubt = !local || w.arrivals == 0 || w.arrivals != x.arrivals
 	}
-	x.stamp, x.arrivals, x.runs = w.stamp, w.arrivals, w.runs
+	if w.inCall && x.stamp != 0 && w.others != x.others { // what other ranks wait for may come from another thread
+		w.Doubt = true
+	}
+	x.stamp, x.arrivals, x.others, x.runs = w.stamp, w.arrivals, w.others, w.runs
 	return wait.Of(one, w.Rank)
 }
 

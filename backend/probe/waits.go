@@ -30,6 +30,9 @@ type waits struct {
 	// arrivals is a hash that changes if a message reaches the process, or another process that shares
 	// memory with it. 0: not known.
 	arrivals uint64
+	// others is a hash that changes if a thread of the program runs that is not in the call and not the first one. It
+	// may send what other ranks wait for. 0: there is none.
+	others   uint64
 	numbered bool         // the library numbers its messages, and the numbers are in stamp
 	size     int          // of MPI_COMM_WORLD
 	inTorch  bool         // a thread is in a call of torch.distributed
@@ -52,6 +55,8 @@ func (p *process) waitsOf(shot *snapshot.Process, held *hold.Process, threads []
 	w.Doing = wait.Doing{State: p.state}
 	hash := digest.New()
 	calls, waitsInCall := 0, false
+	caller := -1 // index of a thread other than the first one that waits in a call of MPI
+	others := digest.New()
 	m := newTeam(p, shot, held, threads)
 	for i := range shot.Threads {
 		t := &shot.Threads[i]
@@ -68,6 +73,9 @@ func (p *process) waitsOf(shot *snapshot.Process, held *hold.Process, threads []
 			w.add(&c.wait, c.world)
 			w.came(c.unexpected)
 			w.settle()
+			if t.TID != p.pid && len(w.Calls)+len(w.Waits) > 0 {
+				caller = i
+			}
 		}
 		torch, inTorch := p.torch[t.TID]
 		if inTorch && !inMPI {
@@ -91,10 +99,18 @@ func (p *process) waitsOf(shot *snapshot.Process, held *hold.Process, threads []
 			stamp(hash, shot, held, t, c.frame, true, nil)
 		case t.TID == p.pid:
 			m.stamp(hash, t.TID, held)
+		case !inTorch && len(threads[i]) > 0 && threads[i][0].Func != stack.Helpers && !m.waitsInOpenMP(i): // OpenMP spins
+			m.stamp(others, t.TID, held)
+			w.others = others.Sum()
 		}
 	}
 	for _, tid := range m.describe(&w.Doing, waitsInCall) {
 		m.stamp(hash, tid, held)
+	}
+	if caller >= 0 && calls == 1 && w.Doing.State == wait.NotKnown { // the call of the rank is not that of the first thread
+		c := p.calls[shot.Threads[caller].TID]
+		w.Doing.Frames = framesText(threads[caller], c.wait.Function, m.signal(caller))
+		w.Doing.Does, w.Doing.Detail, w.Doing.For, w.Doing.Lock, w.Doing.Left = "", "", 0, false, 0
 	}
 	if w.inTorch {
 		w.runs, w.polling = p.runs, p.polling(shot)
@@ -269,7 +285,8 @@ func (w *waits) comm(c *mpi.Communicator) string {
 		return ""
 	}
 	key := c.Context + "." + digest.Text(digest.OfText(c.Key()))
-	w.Comms = append(w.Comms, wait.Comm{Key: key, Name: c.Name, Members: setOf(c.World), Remote: setOf(c.Remote)})
+	first, second := c.Groups()
+	w.Comms = append(w.Comms, wait.Comm{Key: key, Name: c.Name, Members: setOf(first), Remote: setOf(second)})
 	return key
 }
 

@@ -56,3 +56,26 @@ func TestRanksOfOtherJobs(t *testing.T) {
 		}
 	}
 }
+
+// TestOtherThreadsOfRanks checks that a rank in a call of MPI of which another thread runs may have sent what others wait
+// for: with numbered messages, nothing else tells that.
+func TestOtherThreadsOfRanks(t *testing.T) {
+	for _, c := range []struct {
+		name          string
+		before, after uint64
+		want          bool
+	}{
+		{"no other thread", 0, 0, false},
+		{"stands still", 7, 7, false},
+		{"runs", 7, 8, true},
+		{"has been started", 0, 8, true},
+		{"has ended", 7, 0, true},
+	} {
+		b := &Backend{ranks: map[rank.ID]*watched{0: {}}}
+		b.graph(0, &waits{stamp: 1, inCall: true, numbered: true, others: c.before})
+		g := b.graph(0, &waits{stamp: 1, inCall: true, numbered: true, others: c.after})
+		if got := g.Doubt().Contains(0); got != c.want {
+			t.Errorf("%s: %v, want %v", c.name, got, c.want)
+		}
+	}
+}

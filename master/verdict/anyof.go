@@ -63,7 +63,7 @@ func (s *solver) choices() (out []choice) {
 				c := byRank[r]
 				c.rank, c.edge = r, int32(i)
 				if run.Peer == wait.Any {
-					c.of = c.of.Union(comm.Members).Union(comm.Remote)
+					c.of = c.of.Union(comm.Opposite(r))
 				} else if peer := run.Of(r); peer < s.size {
 					c.of = c.of.Union(rank.Of(rank.ID(peer)))
 				}

@@ -116,11 +116,10 @@ func callText(c *wait.Call) string {
 func (s *solver) runRow(e *wait.Edge, run wait.Run) Row {
 	row := Row{Ranks: run.Ranks()}
 	if run.Peer == wait.Unknown {
-		row.Text = e.Function
-		if c, ok := s.g.Comm(e.Comm); ok { // with ranks of another job
-			row.Text += " on " + commName(c)
+		row.Text = e.Function + ": not known what for"
+		if c, ok := s.g.Comm(e.Comm); ok {
+			row.Text = e.Function + " on " + commName(c) + ", perhaps for ranks of another job"
 		}
-		row.Text += ": not known what for"
 		return row
 	}
 	peer := wait.PeerText(run.Peer)

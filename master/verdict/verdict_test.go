@@ -85,6 +85,12 @@ func (j *job) waits(ranks string, all ...wait.Message) *job {
 	return j.add(ranks, wait.Rank{Doing: wait.Doing{Frames: "exchange h.c:9"}, Comms: []wait.Comm{j.comm("w")}, Waits: all})
 }
 
+// linked lets ranks wait for messages between the groups 0-1 and 2-3.
+func (j *job) linked(ranks string, m wait.Message) *job {
+	m.Comm = "link"
+	return j.add(ranks, wait.Rank{Comms: []wait.Comm{{Key: "link", Name: "link", Members: set("0-1"), Remote: set("2-3")}}, Waits: []wait.Message{m}})
+}
+
 // number says the rank in MPI_COMM_WORLD of a rank. What the rank does must follow.
 func (j *job) number(r, world int) *job {
 	j.extra(strconv.Itoa(r)).Number, j.extra(strconv.Itoa(r)).Numbered = world, true
@@ -291,6 +297,8 @@ func TestRules(t *testing.T) {
 		{"any source with ranks of another job", jobOf(3).in("1-2", "MPI_Barrier", "w").
 			waits("0", receive(wait.Any, 5), receive(wait.Unknown, wait.Unknown)),
 			"certain: 1-2 wait in MPI_Barrier on MPI_COMM_WORLD for 0; 0 is in MPI_Recv, it is not known for whom"},
+		{"any source of the other group", jobOf(4).linked("0", receive(wait.Any, 5)).linked("1", receive(wait.Any, 5)).linked("2", receive(0, 5)).linked("3", receive(0, 6)),
+			"certain: deadlock: 0 waits for any of 2-3 (receive tag 5 on link), 2 waits for 0 (receive tag 5 on link), 3 waits for 0 (receive tag 6 on link); behind them 1 waits"},
 		{"some of those who wait move", jobOf(4).in("0-2", "MPI_Barrier", "w").does("3", wait.Running, "f x.c:1").moved("1,3"),
 			"so far: 0-2 wait in MPI_Barrier on MPI_COMM_WORLD for 3; 3 computes in f (x.c:1)"},
 		{"torch, absent", jobOf(4).in("0-1,3", "all_reduce", "the default process group:0-3").does("2", wait.Sleeping, "clock_nanosleep from libc.so.6", "train train.py:9"),

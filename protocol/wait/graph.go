@@ -35,7 +35,19 @@ type Comm struct {
 	Key     string
 	Name    string // as MPI_Comm_get_name says, perhaps ""; if members differ, the least
 	Members rank.Set
-	Remote  rank.Set // the other group of an intercommunicator; empty: it is none
+	Remote  rank.Set // the other group of an intercommunicator, the same one in all rows; empty: it is none
+}
+
+// Opposite returns the ranks from which a message to a rank may come: the other group of an intercommunicator, or
+// all members.
+func (c *Comm) Opposite(r rank.ID) rank.Set {
+	switch {
+	case c.Remote.IsEmpty(), c.Remote.Contains(r) && !c.Members.Contains(r):
+		return c.Members
+	case c.Members.Contains(r) && !c.Remote.Contains(r):
+		return c.Remote
+	}
+	return c.Members.Union(c.Remote)
 }
 
 // Call is a call of MPI that all members of a communicator must make. Numbers that are not known are No, and

@@ -63,10 +63,17 @@ func (c *Communicator) IsSame(d *Communicator) bool {
 
 // Key returns a text that is the same in all members, and differs for other communicators.
 func (c *Communicator) Key() string {
+	first, second := c.Groups()
+	return fmt.Sprint(c.Context, first, second)
+}
+
+// Groups returns the world ranks of both groups of an intercommunicator, in an order that is the same in all members;
+// second is nil if it is none.
+func (c *Communicator) Groups() (first, second []int) {
 	if c.Remote != nil && slices.Compare(c.Remote, c.World) < 0 { // the other side sees the groups exchanged
-		return fmt.Sprint(c.Context, c.Remote, c.World)
+		return c.Remote, c.World
 	}
-	return fmt.Sprint(c.Context, c.World, c.Remote)
+	return c.World, c.Remote
 }
 
 // Communicator returns what the library says of a handle. The library itself checks the handle.
