@@ -153,7 +153,13 @@ func (s *toolStarter) isKnown() bool {
 
 func (s *toolStarter) Stop() { s.told.Do(func() { s.signal(syscall.SIGTERM) }) }
 
+// signal sends a signal to the starter, unless it has ended: then its process ID may be that of another process.
 func (s *toolStarter) signal(sig syscall.Signal) {
+	select {
+	case <-s.done:
+		return
+	default:
+	}
 	if s.pid != 0 {
 		syscall.Kill(s.pid, sig)
 	}
