@@ -9,6 +9,7 @@ import (
 	"os"
 	"path/filepath"
 	"slices"
+	"strconv"
 	"strings"
 	"testing"
 	"time"
@@ -206,6 +207,19 @@ func TestFitted(t *testing.T) {
 	}
 	if n := pairsOf(g.Stacks); n != 2<<21+2 {
 		t.Errorf("%d pairs", n)
+	}
+	x := wait.Rank{Calls: []wait.Call{{Function: "MPI_Barrier", Comm: "0"}}}
+	for i := range 4 {
+		x.Comms = append(x.Comms, wait.Comm{Key: strconv.Itoa(i), Members: rank.Range(0, rank.MaxID)})
+	}
+	for i := range 2 {
+		g.Stacks[i].Group.Waits = wait.Of(rank.Of(rank.ID(i)), x)
+	}
+	if n := inCallsOf(g.Stacks); n != maxInCalls+2 || g.check() == nil {
+		t.Errorf("%d ranks in calls: %v", n, g.check())
+	}
+	if x := g.fitted(); x.check() != nil || !x.Stacks[0].Group.Waits.IsEmpty() || g.Stacks[0].Group.Waits.IsEmpty() {
+		t.Errorf("too many ranks in calls: %v", x.check())
 	}
 	if o := g.Output.Events; len(o) != MaxList || string(o[MaxList-1].Group.Body) != "last" {
 		t.Errorf("%d pieces of output", len(o))

@@ -22,9 +22,14 @@ func (f *File) fitted() *File {
 	x.Calls = first(x.Calls, MaxList)
 	x.States = first(x.States, maxStates)
 	x.Versions = first(x.Versions, MaxList)
-	x.Stacks, x.Hosts = fewer(x.Stacks), fewer(x.Hosts)
+	x.Stacks, x.Hosts = slices.Clone(fewer(x.Stacks)), fewer(x.Hosts)
 	if pairsOf(x.Stacks) > maxPairs {
 		x.Stacks = withoutEdges(x.Stacks)
+	}
+	if inCallsOf(x.Stacks) > maxInCalls {
+		for i := range x.Stacks {
+			x.Stacks[i].Group.Waits = nil
+		}
 	}
 	x.Values = first(x.Values, MaxValues)
 	for i := range x.Values {

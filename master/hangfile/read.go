@@ -22,13 +22,14 @@ import (
 
 // Bounds of a file. They are far above what a job gives: a million ranks with equal stacks need a few kilobytes.
 const (
-	MaxSize   = 32 << 20 // bytes of JSON, after decompression
-	MaxText   = 64 << 10 // bytes of a text, except in answers and output
-	MaxList   = 1 << 16  // elements of each list
-	MaxValues = 1024     // commands in Values
-	maxStates = 1 << 14  // elements of States, each of which is compared with all others
-	maxPairs  = 1 << 22  // pairs of a rank and a peer in wait graphs: a run in the file may stand for millions
-	maxWord   = 64       // bytes of a word, such as the name of a state
+	MaxSize    = 32 << 20 // bytes of JSON, after decompression
+	MaxText    = 64 << 10 // bytes of a text, except in answers and output
+	MaxList    = 1 << 16  // elements of each list
+	MaxValues  = 1024     // commands in Values
+	maxStates  = 1 << 14  // elements of States, each of which is compared with all others
+	maxPairs   = 1 << 22  // pairs of a rank and a peer in wait graphs: a run in the file may stand for millions
+	maxInCalls = 1 << 26  // ranks in calls, and members of communicators: each set of them may be a few bytes of the file
+	maxWord    = 64       // bytes of a word, such as the name of a state
 )
 
 // ErrNotHangFile is the error of Read for what is no hang file.
@@ -125,6 +126,9 @@ func (f *File) check() error {
 	if pairsOf(f.Stacks) > maxPairs {
 		c.fail("stacks: ranks wait for more than %d messages", maxPairs)
 	}
+	if inCallsOf(f.Stacks) > maxInCalls {
+		c.fail("stacks: calls and communicators have more than %d ranks", maxInCalls)
+	}
 	c.answers("stacks", f.Stacks)
 	c.answers("hosts", f.Hosts)
 	if len(f.Values) > MaxValues {
@@ -177,6 +181,23 @@ func pairsOf(events []session.Event) (n int) {
 				n += run.Count
 			}
 		}
+	}
+	return n
+}
+
+// inCallsOf counts the ranks in calls and the members of communicators in the wait graphs of answers.
+func inCallsOf(events []session.Event) (n int) {
+	members := map[string]int{} // by key, since all answers may have a communicator
+	for _, e := range events {
+		for _, c := range e.Group.Waits.Calls() {
+			n += c.Ranks.Len()
+		}
+		for _, c := range e.Group.Waits.Comms() {
+			members[c.Key] = max(members[c.Key], c.Members.Len()+c.Remote.Len())
+		}
+	}
+	for _, some := range members {
+		n += some
 	}
 	return n
 }
