@@ -68,7 +68,7 @@ func (c *cache) takeOnce(pids, which []int, out []sample, v view) (inconsistent 
 	for _, i := range which {
 		p, err := c.looked(pids[i])
 		if out[i] = (sample{err: err}); err == nil {
-			p.state, p.host, p.runs = stateOf(pids[i]), &c.host, nil // the state will change when it is held
+			p.state, p.host, p.runs = stateOf(p.pid), &c.host, nil // the state will change when it is held
 			if p.mayUseTorch() {
 				p.runs = runsOf(pids[i])
 			}

@@ -7,6 +7,8 @@ import (
 	"syscall"
 	"testing"
 	"time"
+
+	"sdm/protocol/wait"
 )
 
 // vforked is a program whose first thread waits for a child that shares its memory. No signal and no tracer can
@@ -111,11 +113,14 @@ int main(void)
 func TestFirstThreadHasEnded(t *testing.T) {
 	p := startSource(t, "c", withoutMain, "-O2")
 	for c := newCache(); ; runtime.Gosched() {
-		s := c.take([]int{p.Process.Pid}, view{"function", true})[0]
+		c.take([]int{p.Process.Pid}, view{"function", true}) // what it finds depends on the time
 		if state := p.status(t, "State"); strings.HasPrefix(state, "Z") {
-			all := functions(c.take([]int{p.Process.Pid}, view{"function", true})[0])
-			if len(all) != 1 || !strings.HasSuffix(all[0], "waits pause") {
+			s := c.take([]int{p.Process.Pid}, view{"function", true})[0]
+			if all := functions(s); len(all) != 1 || !strings.HasSuffix(all[0], "waits pause") {
 				t.Errorf("%q, %v", all, s.err)
+			}
+			if d := &s.waits.Doing; d.State == wait.Dead || d.Does != "waits for a signal" {
+				t.Errorf("the process is said to be %v: %q", d.State, d.Does)
 			}
 			return
 		}

@@ -396,7 +396,7 @@ func addExcept(hash digest.Running, b []byte, from uint64, except []uint64) {
 	hash.Add(b[at:])
 }
 
-// stateOf returns the state of a process.
+// stateOf returns the state of a process by that of its first thread, or of another one if that has ended.
 func stateOf(pid int) wait.State {
 	text := proc.Line("/proc/%d/stat", pid)
 	i := strings.LastIndex(text, ") ") // the name may contain anything

@@ -34,14 +34,19 @@ func KilledBy(signal string, kills int) string {
 }
 
 // parseEnd returns the exit status of a process that has ended (proc(5), stat, fields 3 and 52). Fields are 0 if
-// this process may not know them, so a status 0 is not known.
+// this process may not know them, so a status 0 is not known. If only the first thread has ended, the status may be the
+// signal by which the others are stopped.
 func parseEnd(stat string) (status unix.WaitStatus, ok bool) {
 	f := strings.Fields(stat[strings.LastIndexByte(stat, ')')+1:])
 	if len(f) < 50 || !strings.Contains("ZX", f[0]) {
 		return 0, false
 	}
 	n, err := strconv.ParseUint(f[49], 10, 32)
-	return unix.WaitStatus(n), err == nil && n != 0
+	switch status = unix.WaitStatus(n); status.Signal() {
+	case unix.SIGSTOP, unix.SIGTSTP, unix.SIGTTIN, unix.SIGTTOU:
+		return 0, false
+	}
+	return status, err == nil && n != 0
 }
 
 // MemoryGroup is the control group of a process that bounds its memory. It can be asked when the process has ended.

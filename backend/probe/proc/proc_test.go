@@ -59,7 +59,7 @@ func TestEnds(t *testing.T) {
 	fields := func(state string, code string) string {
 		return "7 (a) b) " + state + strings.Repeat(" 0", 48) + " " + code
 	}
-	for stat, want := range map[string]unix.WaitStatus{fields("Z", "9"): 9, fields("Z", "768"): 768, fields("Z", "0"): 0, fields("S", "9"): 0, "": 0, "7 (x) Z": 0} {
+	for stat, want := range map[string]unix.WaitStatus{fields("Z", "9"): 9, fields("Z", "768"): 768, fields("Z", "0"): 0, fields("Z", "19"): 0, fields("S", "9"): 0, "": 0, "7 (x) Z": 0} {
 		got, ok := parseEnd(stat)
 		if got != want || ok != (want != 0) {
 			t.Errorf("%q: %v, %v", stat, got, ok)
