@@ -1,7 +1,7 @@
 // Package torch tells in which call of torch.distributed a thread of Python waits, and for which ranks: by the local
 // variables of the function, and the process groups that its module knows. It is pure.
 //
-// Source: torch/distributed/distributed_c10d.py, releases 1.13 to 2.6.
+// Source: torch/distributed/distributed_c10d.py, releases 1.13 to 2.14.
 package torch
 
 import (
