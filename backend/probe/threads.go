@@ -172,6 +172,7 @@ func (m *team) futexWait(i int, c kernelcall.Call) {
 		}
 		return f.Shared() && m.inner == nil && proc.ProcessOf(tid) != 0
 	}
+	f.Described = m.described(c.Args[0])
 	w, owner := f.Of()
 	if owner != 0 {
 		if m.waitFor[i] = m.number(m.outer(owner)); m.waitFor[i] == 0 {
@@ -185,6 +186,20 @@ func (m *team) futexWait(i int, c kernelcall.Call) {
 		w.Does = "waits " + called
 	}
 	m.waits[i] = w
+}
+
+// described is kernelcall.Futex.Described of an address.
+func (m *team) described(addr uint64) int {
+	i := slices.IndexFunc(m.shot.Threads, func(t snapshot.Thread) bool {
+		return t.Pointer != 0 && addr-t.Pointer < kernelcall.DescriptorSize
+	})
+	switch {
+	case i < 0:
+		return 0
+	case m.inner == nil:
+		return m.shot.Threads[i].TID
+	}
+	return proc.StatusOf(m.process.pid, m.shot.Threads[i].TID).Inner
 }
 
 // innerFunctions returns the functions of a thread, innermost first, as in kernelcall.Futex.

@@ -21,7 +21,13 @@ type Futex struct {
 	Functions []string
 	// Exists reports whether there is a thread with an ID as the process knows it.
 	Exists func(tid int) bool
+	// Described is the ID, as the process knows it, of the thread in whose descriptor (DescriptorSize) the word
+	// is; 0: it is in none.
+	Described int
 }
+
+// DescriptorSize is the size in bytes of what glibc keeps of a thread, from its thread pointer on (x86-64, struct pthread).
+const DescriptorSize = 2304
 
 // FutexSize is the size of Futex.Memory that is looked at.
 const FutexSize = 24
@@ -87,7 +93,7 @@ func (f *Futex) Of() (w Wait, tid int) {
 	switch {
 	case x == nil && f.isInherited():
 		x = &objects[0]
-	case x == nil && f.isOfThread():
+	case x == nil && (f.isOfThread() || f.isOfDescriptor()):
 		x = &object{EndOfThread, end, nil}
 	}
 	if x == nil {
@@ -107,7 +113,9 @@ func (f *Futex) Of() (w Wait, tid int) {
 		tid = f.writer()
 		w.Lock = tid != 0
 	case end:
-		if f.isOfThread() {
+		if f.isOfDescriptor() {
+			tid = f.Described
+		} else if f.isOfThread() {
 			tid = f.thread(0)
 		}
 	}
@@ -189,6 +197,10 @@ func (f *Futex) owner() int {
 func (f *Futex) isOfThread() bool {
 	return f.Shared() && f.word(0) == uint32(f.Args[2]) && f.thread(0) == int(f.word(0))
 }
+
+// isOfDescriptor reports whether the word is in the descriptor of a thread, and may be shared: the kernel wakes those who
+// wait for it when the thread ends. From glibc 2.43 on it is a state in place of the ID.
+func (f *Futex) isOfDescriptor() bool { return f.Described != 0 && f.Shared() }
 
 // hasLost reports whether a mutex of glibc is locked by a thread that the process does not have: it has ended, or it is one of
 // the parent, which had the lock when it made this process by fork. Of one that is shared with

@@ -180,28 +180,34 @@ func TestFutexes(t *testing.T) {
 		want      string
 		owner     int
 	}{
-		"mutex":                         {private, 2, of(2, 0, 101, 1, 0), lock, "waits for a mutex", 101},
-		"mutex, just unlocked":          {private, 2, of(2, 0, 0, 0, 0), lock, "waits for a mutex", 0},
-		"mutex, owner gone":             {private, 2, of(2, 0, 555, 1, 0), lock, "waits for a mutex: the thread that has locked it has ended, or has stayed in the parent at a fork", 0},
-		"mutex, shared, owner not here": {shared, 2, of(2, 0, 555, 1, 0), lock, "waits for a mutex", 0},
-		"mutex, no memory":              {private, 2, nil, lock, "waits for a mutex", 0},
-		"mutex, robust":                 {private, 1<<31 | 102, of(1<<31|102, 0, 0, 1), lock, "waits for a mutex", 102},
-		"mutex, inherits":               {pi, 0, of(1<<31|102, 0, 0, 1), nil, "waits for a mutex", 102},
-		"mutex, old glibc":              {private, 2, of(2, 0, 101, 1), []string{"__lll_lock_wait from libpthread-2.31.so", "pthread_mutex_lock@@GLIBC_2.2.5 from libpthread-2.31.so", "f"}, "waits for a mutex", 101},
-		"mutex, musl":                   {private, 1<<31 | 16, of(1<<31|16, 0), []string{"pthread_mutex_lock from ld-musl-x86_64.so.1"}, "waits for a mutex", 0},
-		"mutex, musl, recursive":        {private, 1<<31 | 102, of(1<<31|102, 0), []string{"pthread_mutex_lock from ld-musl-x86_64.so.1"}, "waits for a mutex", 102},
-		"join, musl":                    {private, 2, of(2), []string{"pthread_join from ld-musl-x86_64.so.1"}, EndOfThread, 0},
-		"mutex of another library":      {private, 2, of(2, 0, 555, 1), []string{"pthread_mutex_lock from libother.so"}, "waits for a mutex", 0},
-		"lock, reads":                   {private, 2, of(2, 0, 0, 0, 101, 0), []string{"pthread_rwlock_rdlock from libc.so.6"}, "waits for a lock for reading", 101},
-		"lock, writes":                  {private, 2, of(2, 0, 0, 102, 0, 0), []string{"pthread_rwlock_wrlock from libc.so.6"}, "waits for a lock for writing", 102},
-		"lock, two candidates":          {private, 2, of(2, 0, 0, 102, 101, 0), []string{"pthread_rwlock_wrlock from libc.so.6"}, "waits for a lock for writing", 0},
-		"join":                          {shared, 102, of(102), []string{"?? from libc.so.6", "main"}, EndOfThread, 102},
-		"join, just ended":              {shared, 102, of(0), []string{"pthread_join from libc.so.6", "main"}, EndOfThread, 0},
-		"condition":                     {private, 0, of(0, 0, 101), []string{"pthread_cond_wait from libc.so.6", "main"}, "waits for a condition variable", 0},
-		"user's function":               {private, 2, of(2, 0, 101, 1), []string{"mine", "pthread_mutex_lock from libc.so.6"}, "waits for another thread", 0},
-		"semaphore":                     {private, 0, of(1<<31|101, 0), []string{"__new_sem_wait_slow64 from libc.so.6", "sem_wait from libc.so.6"}, "waits for a semaphore", 0},
+		"mutex":                           {private, 2, of(2, 0, 101, 1, 0), lock, "waits for a mutex", 101},
+		"mutex, just unlocked":            {private, 2, of(2, 0, 0, 0, 0), lock, "waits for a mutex", 0},
+		"mutex, owner gone":               {private, 2, of(2, 0, 555, 1, 0), lock, "waits for a mutex: the thread that has locked it has ended, or has stayed in the parent at a fork", 0},
+		"mutex, shared, owner not here":   {shared, 2, of(2, 0, 555, 1, 0), lock, "waits for a mutex", 0},
+		"mutex, no memory":                {private, 2, nil, lock, "waits for a mutex", 0},
+		"mutex, robust":                   {private, 1<<31 | 102, of(1<<31|102, 0, 0, 1), lock, "waits for a mutex", 102},
+		"mutex, inherits":                 {pi, 0, of(1<<31|102, 0, 0, 1), nil, "waits for a mutex", 102},
+		"mutex, old glibc":                {private, 2, of(2, 0, 101, 1), []string{"__lll_lock_wait from libpthread-2.31.so", "pthread_mutex_lock@@GLIBC_2.2.5 from libpthread-2.31.so", "f"}, "waits for a mutex", 101},
+		"mutex, musl":                     {private, 1<<31 | 16, of(1<<31|16, 0), []string{"pthread_mutex_lock from ld-musl-x86_64.so.1"}, "waits for a mutex", 0},
+		"mutex, musl, recursive":          {private, 1<<31 | 102, of(1<<31|102, 0), []string{"pthread_mutex_lock from ld-musl-x86_64.so.1"}, "waits for a mutex", 102},
+		"join, musl":                      {private, 2, of(2), []string{"pthread_join from ld-musl-x86_64.so.1"}, EndOfThread, 0},
+		"mutex of another library":        {private, 2, of(2, 0, 555, 1), []string{"pthread_mutex_lock from libother.so"}, "waits for a mutex", 0},
+		"lock, reads":                     {private, 2, of(2, 0, 0, 0, 101, 0), []string{"pthread_rwlock_rdlock from libc.so.6"}, "waits for a lock for reading", 101},
+		"lock, writes":                    {private, 2, of(2, 0, 0, 102, 0, 0), []string{"pthread_rwlock_wrlock from libc.so.6"}, "waits for a lock for writing", 102},
+		"lock, two candidates":            {private, 2, of(2, 0, 0, 102, 101, 0), []string{"pthread_rwlock_wrlock from libc.so.6"}, "waits for a lock for writing", 0},
+		"join":                            {shared, 102, of(102), []string{"?? from libc.so.6", "main"}, EndOfThread, 102},
+		"join, just ended":                {shared, 102, of(0), []string{"pthread_join from libc.so.6", "main"}, EndOfThread, 0},
+		"join by a state in a descriptor": {shared, 2, of(2), []string{"?? from libc.so.6", "main"}, EndOfThread, 101},
+		"descriptor, private":             {private, 2, of(2), []string{"?? from libc.so.6", "main"}, "waits for another thread", 0},
+		"descriptor, lock":                {private, 2, of(2, 0, 102, 1, 0), lock, "waits for a mutex", 102},
+		"condition":                       {private, 0, of(0, 0, 101), []string{"pthread_cond_wait from libc.so.6", "main"}, "waits for a condition variable", 0},
+		"user's function":                 {private, 2, of(2, 0, 101, 1), []string{"mine", "pthread_mutex_lock from libc.so.6"}, "waits for another thread", 0},
+		"semaphore":                       {private, 0, of(1<<31|101, 0), []string{"__new_sem_wait_slow64 from libc.so.6", "sem_wait from libc.so.6"}, "waits for a semaphore", 0},
 	} {
 		f := Futex{Call: Call{FutexCall, [6]uint64{0, c.op, c.value}}, Memory: c.memory, Functions: c.functions, Exists: func(tid int) bool { return tid >= 100 && tid <= 102 || tid == 2 || tid == 16 }}
+		if strings.Contains(name, "descriptor") {
+			f.Described = 101
+		}
 		w, owner := f.Of()
 		got := w.Does
 		if w.Detail != "" {

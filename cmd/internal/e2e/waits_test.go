@@ -51,6 +51,7 @@ var volatile = []struct {
 }{
 	{lineOfSource, ")"}, {regexp.MustCompile(`process \d+`), "process N"}, {regexp.MustCompile(`up to \d+ s`), "up to N s"},
 	{regexp.MustCompile(`127.0.0.1:\d+`), "127.0.0.1:N"},
+	{regexp.MustCompile(` \(Thread-1 \(hold\)\)`), ""}, // from 3.14 on Python gives the kernel the names of its threads
 }
 
 // steady replaces the volatile parts of a text, and the directory of a scene.
