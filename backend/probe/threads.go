@@ -6,7 +6,6 @@ import (
 	"path/filepath"
 	"slices"
 	"strconv"
-	"strings"
 	"syscall"
 	"time"
 
@@ -15,7 +14,6 @@ import (
 	"sdm/backend/probe/proc"
 	"sdm/backend/probe/snapshot"
 	"sdm/backend/probe/unwind"
-	"sdm/protocol/digest"
 	"sdm/protocol/stack"
 	"sdm/protocol/wait"
 )
@@ -341,23 +339,6 @@ func (m *team) isC(f unwind.Frame) bool {
 	return k >= 0 && kernelcall.IsC(" from "+m.modules[k].Name())
 }
 
-// stamp adds to a hash what changes if a thread makes progress that is not in MPI. A thread that waits for the lock of
-// Python looks at the clock now and then, so its frames of Python count.
-func (m *team) stamp(hash digest.Running, tid int, held *hold.Process) {
-	for i := range m.shot.Threads {
-		t := &m.shot.Threads[i]
-		switch {
-		case t.TID != tid:
-		case m.python[i]:
-			addNumber(hash, m.process.python.position(t.Pointer))
-		case kernelcall.Sleeps(m.call(i)):
-			stamp(hash, m.shot, held, t, 0, false, remainders(t))
-		default:
-			stamp(hash, m.shot, held, t, 0, false, nil)
-		}
-	}
-}
-
 // chain returns the numbers of the threads for which a thread waits, one after the other, until one is there again.
 func (m *team) chain(number int) (numbers []int) {
 	for {
@@ -387,50 +368,4 @@ func (m *team) cycles() (numbers []int) {
 		}
 	}
 	return numbers
-}
-
-// inOpenMP adds to a thread that waits in a runtime of OpenMP the thread for which it waits: one that has come from the
-// runtime and is outside of it.
-func (m *team) inOpenMP(i int) {
-	if !m.waitsInOpenMP(i) {
-		return
-	}
-	for number := range len(m.tids) {
-		k := m.index(number + 1)
-		if k != i && m.cameFromOpenMP(k) && !m.waitsInOpenMP(k) {
-			m.waits[i] = kernelcall.Wait{Does: "waits for thread " + strconv.Itoa(number+1) + " of OpenMP"}
-			m.waitFor[i] = number + 1
-			return
-		}
-	}
-}
-
-// isOpenMP reports whether the code at an address is of a runtime of OpenMP.
-func (m *team) isOpenMP(pc uint64) bool {
-	i := m.module(pc)
-	if i < 0 {
-		return false
-	}
-	name := m.modules[i].Name()
-	return strings.HasPrefix(name, "libgomp") || strings.HasPrefix(name, "libomp") || strings.HasPrefix(name, "libiomp")
-}
-
-// waitsInOpenMP reports whether the innermost code of a thread that is not of the C library is of OpenMP.
-func (m *team) waitsInOpenMP(i int) bool {
-	for _, f := range m.shot.Threads[i].Stack.Frames {
-		if !m.isC(f) {
-			return m.isOpenMP(f.Lookup())
-		}
-	}
-	return false
-}
-
-// cameFromOpenMP reports whether a runtime of OpenMP has called some function on the stack of a thread.
-func (m *team) cameFromOpenMP(i int) bool {
-	for _, f := range m.shot.Threads[i].Stack.Frames {
-		if m.isOpenMP(f.Lookup()) {
-			return true
-		}
-	}
-	return false
 }

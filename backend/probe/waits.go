@@ -3,13 +3,11 @@
 package probe
 
 import (
-	"encoding/binary"
 	"path/filepath"
 	"slices"
 	"strconv"
 	"strings"
 
-	"sdm/backend/probe/cfi"
 	"sdm/backend/probe/hold"
 	"sdm/backend/probe/kernelcall"
 	"sdm/backend/probe/mpi"
@@ -43,9 +41,6 @@ type waits struct {
 	peer   int
 	object string
 }
-
-// mostStamped bounds the bytes of a stack that are looked at for a stamp.
-const mostStamped = 1 << 20
 
 // waitsOf returns what a process waits for. threads are its stacks as they are shown, outermost frame
 // first.
@@ -157,13 +152,6 @@ func (p *process) arrivals() uint64 {
 		return 0
 	}
 	return hash.Sum()
-}
-
-// addNumber adds the bytes of a number to a hash.
-func addNumber(hash digest.Running, v uint64) {
-	var b [8]byte
-	binary.LittleEndian.PutUint64(b[:], v)
-	hash.Add(b[:])
 }
 
 // settle removes the states Running and Sleeping, which say nothing about a rank in a call of MPI: libraries
@@ -345,56 +333,6 @@ func framesText(frames []stack.Frame, function, signal string) string {
 
 // ofMPI reports whether a function is in a library of MPI.
 func ofMPI(f stack.Frame) bool { return mpi.IsLibrary(filepath.Base(f.From)) }
-
-// saved are the registers, by their DWARF numbers, that functions must preserve (System V ABI, AMD64).
-// Others do not have the values that they had in the function that called MPI.
-var saved = map[uint64]bool{3: true, 6: true, 12: true, 13: true, 14: true, 15: true}
-
-// stamp adds to a hash what changes if a thread makes progress: registers and stack. For a thread in MPI,
-// whose call is at frame, those are of the function that called MPI and its callers only. Of the stack, what is at the
-// addresses of except is left out, remainder bytes each.
-func stamp(hash digest.Running, shot *snapshot.Process, held *hold.Process, t *snapshot.Thread, frame int, inMPI bool, except []uint64) {
-	if len(t.Stack.Frames) == 0 {
-		return
-	}
-	from, outer := t.Stack.Frames[0].SP, 0
-	if inMPI {
-		from, outer = t.Stack.Frames[frame].CFA, min(frame+1, len(t.Stack.Frames)-1)
-	}
-	add := func(v uint64) { addNumber(hash, v) }
-	add(uint64(t.TID))
-	add(t.Stack.Frames[outer].PC)
-	registers := shot.RegistersAt(t, outer)
-	for n := range uint64(cfi.MaxRegisters) {
-		if v, ok := registers.Get(n); ok && (!inMPI || saved[n]) {
-			add(v)
-		}
-	}
-	for i := range held.Threads {
-		s := &held.Threads[i].Stack
-		if held.Threads[i].TID == t.TID && from >= s.Addr && from < s.Addr+uint64(len(s.Bytes)) {
-			b := s.Bytes[from-s.Addr:]
-			if t.Pointer > from && t.Pointer-from < uint64(len(b)) { // after it the kernel notes on which processor the thread runs (rseq(2))
-				b = b[:t.Pointer-from]
-			}
-			addExcept(hash, b[:min(len(b), mostStamped)], from, except)
-		}
-	}
-}
-
-// addExcept adds the bytes of a stack from an address on to a hash, without those at the addresses of except.
-func addExcept(hash digest.Running, b []byte, from uint64, except []uint64) {
-	at := 0
-	for _, addr := range slices.Sorted(slices.Values(except)) {
-		if addr < from+uint64(at) || addr >= from+uint64(len(b)) {
-			continue
-		}
-		i := int(addr - from)
-		hash.Add(b[at:i])
-		at = min(i+remainder, len(b))
-	}
-	hash.Add(b[at:])
-}
 
 // stateOf returns the state of a process by that of its first thread, or of another one if that has ended.
 func stateOf(pid int) wait.State {
