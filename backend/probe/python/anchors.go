@@ -4,6 +4,7 @@ package python
 
 import (
 	"path/filepath"
+	"slices"
 	"strconv"
 	"strings"
 )
@@ -37,22 +38,23 @@ func (all Images) address(symbol string) (addr uint64, ok bool) {
 // Holder returns the index of the image that contains the interpreter; -1: none does. From 3.11 on, a section
 // tells it even if the program is stripped and exports nothing.
 func (all Images) Holder() int {
-	for i, im := range all {
-		if _, ok := im.Address("_PyRuntime"); ok {
-			return i
-		}
+	if i := all.defining("_PyRuntime"); i >= 0 {
+		return i
 	}
 	for i, im := range all {
 		if _, _, ok := im.Section(".PyRuntime"); ok {
 			return i
 		}
 	}
-	for i, im := range all { // before 3.7
-		if _, ok := im.Address("PyEval_EvalFrameEx"); ok {
-			return i
-		}
-	}
-	return -1
+	return all.defining("PyEval_EvalFrameEx") // before 3.7
+}
+
+// defining returns the index of the first image that defines a symbol; -1: none does.
+func (all Images) defining(symbol string) int {
+	return slices.IndexFunc(all, func(im Image) bool {
+		_, ok := im.Address(symbol)
+		return ok
+	})
 }
 
 // runtime returns the address of _PyRuntime; ok is false if no image has it.
