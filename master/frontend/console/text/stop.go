@@ -147,6 +147,7 @@ func stopLine(s protocol.Stop, cols map[string]view) string {
 			at = c.argument() + " in " + at
 		}
 	}
+	trigger := protocol.Trigger{Reason: s.Reason, Breakpoint: s.Breakpoint, Software: s.Software}
 	switch {
 	case s.Reason == "signal-received":
 		return "Program received signal " + signal(s.Signal, s.Meaning) + signalPlace(s.Frame, s.Within) + calledFrom(s.Caller)
@@ -169,9 +170,9 @@ func stopLine(s protocol.Stop, cols map[string]view) string {
 	case s.Reason == "barrier":
 		return join("Barrier "+numberText(s.Breakpoint)+placeNumber(cols), at)
 	case s.Reason == protocol.WatchpointScope:
-		return triggerLine(protocol.Trigger{Reason: s.Reason, Breakpoint: s.Breakpoint, Software: s.Software}) + ", " + at
+		return triggerLine(trigger) + ", " + at
 	case strings.Contains(s.Reason, "watchpoint") && s.Breakpoint != 0:
-		return join(triggerLine(protocol.Trigger{Reason: s.Reason, Breakpoint: s.Breakpoint, Software: s.Software}), at)
+		return join(triggerLine(trigger), at)
 	case s.Reason == "interrupted" && s.Caller != nil:
 		return "interrupted" + signalPlace(s.Frame, s.Within) + calledFrom(s.Caller)
 	case s.Reason == "attached" || s.Reason == "interrupted":
