@@ -74,17 +74,34 @@ func activity(t *wait.Thread, left int) string {
 	return text
 }
 
-// waitsOpenly returns what a rank in MPI waits for that does not wait for a particular rank.
-func (s *solver) waitsOpenly(r rank.ID) string {
-	if s.edgesOf == nil {
-		s.edgesOf = map[rank.ID][]int32{}
+// edgesOf returns the indices of the rows with messages that a rank waits for, ascending.
+func (s *solver) edgesOf(r rank.ID) []int32 {
+	if s.edgeStart == nil {
+		sets := make([]rank.Set, len(s.g.Edges()))
+		s.edgeStart = make([]int32, s.size+2)
 		for i, e := range s.g.Edges() {
-			for r := range e.Pairs.Ranks().All() {
-				s.edgesOf[r] = append(s.edgesOf[r], int32(i))
+			sets[i] = e.Pairs.Ranks()
+			for r := range sets[i].All() {
+				s.edgeStart[r+2]++
+			}
+		}
+		for r := range s.size {
+			s.edgeStart[r+2] += s.edgeStart[r+1]
+		}
+		s.edges = make([]int32, s.edgeStart[s.size+1])
+		for i := range sets { // now the first of a rank is at r+1, and moves to the first of the next one
+			for r := range sets[i].All() {
+				s.edges[s.edgeStart[r+1]] = int32(i)
+				s.edgeStart[r+1]++
 			}
 		}
 	}
-	for _, i := range s.edgesOf[r] {
+	return s.edges[s.edgeStart[r]:s.edgeStart[r+1]]
+}
+
+// waitsOpenly returns what a rank in MPI waits for that does not wait for a particular rank.
+func (s *solver) waitsOpenly(r rank.ID) string {
+	for _, i := range s.edgesOf(r) {
 		e := &s.g.Edges()[i]
 		for _, run := range e.Pairs.RunsOf(r) {
 			switch {

@@ -31,8 +31,9 @@ type solver struct {
 	members   [][]int32 // of each component, its vertices
 
 	arrived map[rank.ID][]came   // nil: not made yet, see cameFor
-	edgesOf map[rank.ID][]int32  // indices of the rows with messages that a rank waits for; nil: not made yet, see waitsOpenly
 	any     map[rank.ID]rank.Set // of ranks that wait for any of many, of which only some have arcs: all of them
+
+	edges, edgeStart []int32 // indices of rows with messages, ordered by rank, and the first of each rank; nil: not made yet, see edgesOf
 
 	back, backStart []int32 // indices of arcs, ordered by to, and the first of each vertex; nil: not made yet, see before
 }

@@ -421,7 +421,8 @@ func TestManyWaitForAny(t *testing.T) {
 	}
 }
 
-// BenchmarkVerdict is of a million ranks: in a ring, and in a barrier with one absent.
+// BenchmarkVerdict is of a million ranks: in a ring, in a barrier with one absent, and in receives from one of which
+// it is not known for whom it waits.
 func BenchmarkVerdict(b *testing.B) {
 	const n = 1 << 20
 	world := wait.Comm{Key: "w", Name: "MPI_COMM_WORLD", Members: rank.Range(0, n-1)}
@@ -432,7 +433,10 @@ func BenchmarkVerdict(b *testing.B) {
 	}
 	barrier := wait.Of(rank.Range(1, n-1), wait.Rank{Comms: []wait.Comm{world}, Calls: []wait.Call{{Function: "MPI_Barrier", Comm: "w", Root: wait.No, Bytes: wait.No}}}).
 		Merge(wait.Of(rank.Of(0), wait.Rank{Doing: wait.Doing{State: wait.Running}}))
-	for name, g := range map[string]*wait.Graph{"ring": ring, "barrier": barrier} {
+	unknown := wait.Message{Edge: wait.Edge{Function: "MPI_Send", Tag: wait.Unknown}, Peer: wait.Unknown}
+	open := wait.Of(rank.Of(0), wait.Rank{Comms: []wait.Comm{world}, Waits: []wait.Message{unknown}}).
+		Merge(wait.Of(rank.Range(1, n-1), wait.Rank{Comms: []wait.Comm{world}, Waits: []wait.Message{receive(0, 3)}}))
+	for name, g := range map[string]*wait.Graph{"ring": ring, "barrier": barrier, "open": open} {
 		b.Run(name, func(b *testing.B) {
 			for b.Loop() {
 				if len(Of(g, 4)) != 1 {
