@@ -11,6 +11,7 @@ import (
 	"sdm/backend/probe/kernelcall"
 	"sdm/backend/probe/snapshot"
 	"sdm/protocol/digest"
+	"sdm/protocol/stack"
 )
 
 // mostStamped bounds the bytes of a stack that are looked at for a stamp.
@@ -75,17 +76,30 @@ func addExcept(hash digest.Running, b []byte, from uint64, except []uint64) {
 
 // stamp adds to a hash what changes if a thread makes progress that is not in MPI. A thread that waits for the lock of
 // Python looks at the clock now and then, so its frames of Python count.
-func (m *team) stamp(hash digest.Running, tid int, held *hold.Process) {
-	for i := range m.shot.Threads {
-		t := &m.shot.Threads[i]
-		switch {
-		case t.TID != tid:
-		case m.python[i]:
-			addNumber(hash, m.process.python.position(t.Pointer))
-		case kernelcall.Sleeps(m.call(i)):
-			stamp(hash, m.shot, held, t, 0, false, remainders(t))
-		default:
-			stamp(hash, m.shot, held, t, 0, false, nil)
+func (m *team) stamp(hash digest.Running, i int, held *hold.Process) {
+	t := &m.shot.Threads[i]
+	switch {
+	case m.python[i]:
+		addNumber(hash, m.process.python.position(t.Pointer))
+	case kernelcall.Sleeps(m.call(i)):
+		stamp(hash, m.shot, held, t, 0, false, remainders(t))
+	default:
+		stamp(hash, m.shot, held, t, 0, false, nil)
+	}
+}
+
+// stampOf returns a hash of the stamps of threads, but for those of libraries, and those that wait in OpenMP, which may
+// spin. 0: there is no other.
+func (m *team) stampOf(threads []int, held *hold.Process) uint64 {
+	hash, n := digest.New(), 0
+	for _, i := range threads {
+		if f := m.frames[i]; len(f) > 0 && f[0].Func != stack.Helpers && !m.waitsInOpenMP(i) {
+			m.stamp(hash, i, held)
+			n++
 		}
 	}
+	if n == 0 {
+		return 0
+	}
+	return hash.Sum()
 }

@@ -170,7 +170,9 @@ func (m *team) futexWait(i int, c kernelcall.Call) {
 		}
 		return f.Shared() && m.inner == nil && proc.ProcessOf(tid) != 0
 	}
-	f.Described = m.described(c.Args[0])
+	if f.Shared() {
+		f.Described = m.described(c.Args[0])
+	}
 	w, owner := f.Of()
 	if owner != 0 {
 		if m.waitFor[i] = m.number(m.outer(owner)); m.waitFor[i] == 0 {
@@ -250,8 +252,9 @@ func (m *team) complete(i int) kernelcall.Call {
 	return c
 }
 
-// describe sets what the first thread does, and the threads for which it waits. It returns the IDs of these threads, and of those
-// that wait for one another. inCall: the first thread is in a call of MPI or torch that tells what it waits for.
+// describe sets what the first thread does, and the threads for which it waits. It returns the indices of these threads,
+// and of those that wait for one another. inCall: the first thread is in a call of MPI or torch that tells what it waits
+// for.
 func (m *team) describe(d *wait.Doing, inCall bool) (concerned []int) {
 	first := m.first()
 	if m.halted(d, first) {
@@ -271,7 +274,7 @@ func (m *team) describe(d *wait.Doing, inCall bool) (concerned []int) {
 		}
 		seen[n] = true
 		i := m.index(n)
-		d.Others, concerned = append(d.Others, m.thread(i)), append(concerned, m.shot.Threads[i].TID)
+		d.Others, concerned = append(d.Others, m.thread(i)), append(concerned, i)
 	}
 	slices.SortFunc(d.Others, func(a, b wait.Thread) int { return a.Number - b.Number })
 	return concerned

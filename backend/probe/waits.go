@@ -29,7 +29,7 @@ type waits struct {
 	// memory with it. 0: not known.
 	arrivals uint64
 	// others is a hash that changes if a thread of the program runs that is not in the call and not the first one. It
-	// may send what other ranks wait for. 0: there is none.
+	// may send what other ranks wait for. 0: there is none, or none is in a call.
 	others   uint64
 	numbered bool         // the library numbers its messages, and the numbers are in stamp
 	size     int          // of MPI_COMM_WORLD
@@ -50,8 +50,8 @@ func (p *process) waitsOf(shot *snapshot.Process, held *hold.Process, threads []
 	w.Doing = wait.Doing{State: p.state}
 	hash := digest.New()
 	calls, waitsInCall := 0, false
-	caller := -1 // index of a thread other than the first one that waits in a call of MPI
-	others := digest.New()
+	caller := -1     // index of a thread other than the first one that waits in a call of MPI
+	var others []int // indices of threads other than the first one that are in no call
 	m := newTeam(p, shot, held, threads)
 	for i := range shot.Threads {
 		t := &shot.Threads[i]
@@ -93,14 +93,13 @@ func (p *process) waitsOf(shot *snapshot.Process, held *hold.Process, threads []
 		case inMPI:
 			stamp(hash, shot, held, t, c.frame, true, nil)
 		case t.TID == p.pid:
-			m.stamp(hash, t.TID, held)
-		case !inTorch && len(threads[i]) > 0 && threads[i][0].Func != stack.Helpers && !m.waitsInOpenMP(i): // OpenMP spins
-			m.stamp(others, t.TID, held)
-			w.others = others.Sum()
+			m.stamp(hash, i, held)
+		case !inTorch:
+			others = append(others, i)
 		}
 	}
-	for _, tid := range m.describe(&w.Doing, waitsInCall) {
-		m.stamp(hash, tid, held)
+	for _, i := range m.describe(&w.Doing, waitsInCall) {
+		m.stamp(hash, i, held)
 	}
 	if caller >= 0 && calls == 1 && w.Doing.State == wait.NotKnown { // the call of the rank is not that of the first thread
 		c := p.calls[shot.Threads[caller].TID]
@@ -110,7 +109,9 @@ func (p *process) waitsOf(shot *snapshot.Process, held *hold.Process, threads []
 	if w.inTorch {
 		w.runs, w.polling = p.runs, p.polling(shot)
 	}
-	w.inCall = calls > 0
+	if w.inCall = calls > 0; w.inCall {
+		w.others = m.stampOf(others, held)
+	}
 	w.peer, w.object = m.peer()
 	if calls > 1 {
 		w.Doing.Calls = calls
