@@ -14,9 +14,10 @@ import (
 //
 // Goroutine: one that waits for the process and ends with it.
 type Starter struct {
-	name string
-	cmd  *exec.Cmd
-	done chan struct{}
+	name  string
+	cmd   *exec.Cmd
+	group bool
+	done  chan struct{}
 }
 
 // Spec says how to start a starter.
@@ -25,11 +26,13 @@ type Spec struct {
 	Env  []string // nil: that of this process
 	// Stdin, Stdout and Stderr are its standard streams; nil is /dev/null.
 	Stdin, Stdout, Stderr *os.File
+	// Group says that Argv is a shell that runs the starter, which a signal to the shell would not reach.
+	Group bool
 }
 
 // Start starts a starter in a session of its own, so that Ctrl-C reaches only this process.
 func Start(spec Spec) (*Starter, error) {
-	s := &Starter{name: filepath.Base(spec.Argv[0]), cmd: exec.Command(spec.Argv[0], spec.Argv[1:]...), done: make(chan struct{})}
+	s := &Starter{name: filepath.Base(spec.Argv[0]), cmd: exec.Command(spec.Argv[0], spec.Argv[1:]...), group: spec.Group, done: make(chan struct{})}
 	s.cmd.Env = spec.Env
 	for _, f := range []struct {
 		file *os.File
@@ -98,14 +101,18 @@ func (s *Starter) Ended() error {
 const termTime = 10 * time.Second
 
 // End waits for the end of the starter, which ends when all slots have. When ctx ends the starter
-// gets SIGTERM, and after termTime its process group is killed.
+// gets SIGTERM (with Spec.Group its process group), and after termTime its process group is killed.
 func (s *Starter) End(ctx context.Context) {
 	select {
 	case <-s.done:
 		return
 	case <-ctx.Done():
 	}
-	s.cmd.Process.Signal(syscall.SIGTERM)
+	if s.group {
+		syscall.Kill(-s.cmd.Process.Pid, syscall.SIGTERM) // it leads a group, and has not been waited for
+	} else {
+		s.cmd.Process.Signal(syscall.SIGTERM)
+	}
 	alarm := time.NewTimer(termTime)
 	defer alarm.Stop()
 	select {

@@ -62,10 +62,3 @@ func besideFailed(s Started) error {
 	}
 	return errors.New("the server has ended")
 }
-
-// endBeside ends the command within the grace period.
-func endBeside(s Started) {
-	ctx, cancel := Closing()
-	defer cancel()
-	s.End(ctx)
-}

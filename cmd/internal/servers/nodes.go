@@ -153,7 +153,9 @@ func (b *Builder) tryNodes(ctx context.Context, p Placement, nodes []protocol.No
 	}
 	if err != nil {
 		r.Discard()
-		stop()
+		soon, cancel := context.WithTimeout(context.Background(), failedGrace)
+		defer cancel()
+		stop(soon)
 		if p.Refused != nil {
 			err = fmt.Errorf("%w (before that: %w)", err, p.Refused)
 		}
@@ -161,9 +163,15 @@ func (b *Builder) tryNodes(ctx context.Context, p Placement, nodes []protocol.No
 	}
 	return &Tree{Session: r.Master, Ranks: report.Ranks, Absent: report.Absent, Close: func() {
 		r.Discard()
-		stop()
+		inTime, cancel := Closing()
+		defer cancel()
+		stop(inTime)
 	}}, nil
 }
+
+// failedGrace is how long what has started the servers may take to end if the start has failed or was interrupted:
+// those that have registered end with their master, and the others would look for it for a while.
+const failedGrace = time.Second
 
 // rendezvous returns the rendezvous of the servers on the nodes.
 func (b *Builder) rendezvous(p Placement) (*Rendezvous, error) {
@@ -177,9 +185,9 @@ func (b *Builder) rendezvous(p Placement) (*Rendezvous, error) {
 }
 
 // startOn starts the servers on the nodes and builds the tree over those that register in time. The
-// ranks of the others are lost. stop ends what has started the servers.
-func (b *Builder) startOn(ctx context.Context, r *Rendezvous, p Placement, nodes []protocol.Node) (report session.Report, stop func(), err error) {
-	stop = func() {}
+// ranks of the others are lost. stop waits for the end of what has started the servers, and ends it when its context ends.
+func (b *Builder) startOn(ctx context.Context, r *Rendezvous, p Placement, nodes []protocol.Node) (report session.Report, stop func(context.Context), err error) {
+	stop = func(context.Context) {}
 	var started *tool
 	server, err := r.Line()
 	if err != nil {
@@ -197,7 +205,7 @@ func (b *Builder) startOn(ctx context.Context, r *Rendezvous, p Placement, nodes
 		if err != nil {
 			return report, stop, err
 		}
-		stop = func() { endBeside(beside) }
+		stop = beside.End
 		roll.ByHost, roll.Changed, roll.Failed = true, beside.Done(), func(int) error { return besideFailed(beside) }
 	case b.StartTool != "":
 		if started, err = b.startTool(ctx, r, p.ID, nodes, server); err != nil {
@@ -211,7 +219,7 @@ func (b *Builder) startOn(ctx context.Context, r *Rendezvous, p Placement, nodes
 			return report, stop, err
 		}
 		fleet := ssh.Start(ssh.Spec{Shell: b.Shell(), Commands: commands, Input: input})
-		stop = fleet.Close
+		stop = func(context.Context) { fleet.Close() }
 		roll.Changed, roll.Failed = fleet.Changed(), func(i int) error { return notStarted(fleet, nodes[i].Host) }
 	}
 	table, absent, err := roll.Collect(ctx, r.door)

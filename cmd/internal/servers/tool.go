@@ -36,7 +36,7 @@ func (b *Builder) startTool(ctx context.Context, r *Rendezvous, id string, nodes
 	}
 	daemon := append(slices.Clone(server), "--size", strconv.Itoa(len(nodes)), "--by-host", "--like-ranks")
 	t := &tool{}
-	spec := slot.Spec{Env: b.StarterEnv, Stdout: b.Stderr, Stderr: b.Stderr}
+	spec := slot.Spec{Env: b.StarterEnv, Stdout: b.Stderr, Stderr: b.Stderr, Group: true}
 	if slurm.IsTool(b.StartTool) {
 		daemon = r.Broadcast(ctx, func(file, to string) []string {
 			return slurm.BroadcastTo(id, hosts, file, to)
@@ -76,10 +76,8 @@ func (t *tool) failed() error {
 	return fmt.Errorf("--start-tool: %w", t.Ended())
 }
 
-// end ends the tool within the grace period.
-func (t *tool) end() {
-	ctx, cancel := Closing()
-	defer cancel()
+// end waits for the end of the tool, and ends it when ctx ends.
+func (t *tool) end(ctx context.Context) {
 	t.End(ctx)
 	t.relay.Close()
 }
