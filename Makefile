@@ -7,12 +7,12 @@ SOURCES := $(shell find cmd master server tree backend protocol launch -name '*.
 VERSION := $(shell git describe --tags --always --dirty 2>/dev/null || echo unknown)
 FUZZTIME ?= 10s
 
-# Packages whose tests start other programs, in two lanes that run side by side. The first lane runs under
-# -race, with the programs of sdm that it builds; the engine that the second one tests is in them. Under
-# -race the second takes two or three times as long; make faults does so.
-RACED   := sdm/cmd/internal/e2e sdm/launch/launchtest sdm/launch/mpir sdm/backend/gdb/custody sdm/launch/local sdm/server sdm/cmd/sdm-server sdm/cmd/sdm-master sdm/cmd/sdm-pmix sdm/cmd/internal/newcommand
+# Packages whose tests start other programs, in two lanes that run side by side. Under -race, and with programs
+# of sdm that are built so, e2e and the second lane take two or three times as long; make faults does so.
+E2E     := sdm/cmd/internal/e2e
+RACED   := sdm/launch/launchtest sdm/launch/mpir sdm/backend/gdb/custody sdm/launch/local sdm/server sdm/cmd/sdm-server sdm/cmd/sdm-master sdm/cmd/sdm-pmix sdm/cmd/internal/newcommand
 UNRACED := sdm/cmd/sdm sdm/backend/gdb sdm/backend/probe sdm/cmd/internal/oracle
-REAL    := $(RACED) $(UNRACED)
+REAL    := $(E2E) $(RACED) $(UNRACED)
 
 # What the tests on fake hosts need beyond that; only root can make them.
 HOSTS := $(if $(filter 0,$(shell id -u)),ip tc nsenter unshare mount srun)
@@ -86,7 +86,8 @@ e2e: build ## real gdbs, real Open MPI and MPICH, real processes killed
 	@$(MAKE) --no-print-directory -j2 raced unraced
 
 raced:
-	$(TESTSUM) $(RERUN) --packages '$(RACED)' -- -race -p 1 -timeout 45m
+	$(TESTSUM) $(RERUN) --packages '$(E2E)' -- -timeout 45m
+	$(TESTSUM) $(RERUN) --packages '$(RACED)' -- -race -p 1 -timeout 20m
 
 unraced:
 	$(TESTSUM) $(RERUN) --packages '$(UNRACED)' -- -p 1 -timeout 45m
@@ -119,6 +120,7 @@ faults: ## 1,000 random fault schedules on simulated trees of 64 servers, 3,000 
 	$(GO) test ./tree/treetest -run Faults -schedules 1000
 	$(GO) test -count=1 -timeout 60m -run '^TestRandomEnds$$' ./cmd/internal/e2e -ends 1000
 	$(GO) test -count=1 -timeout 30m -run '^TestSamplerEnds$$' ./cmd/internal/e2e -sampler-ends 1000
+	$(TESTSUM) $(RERUN) --packages '$(E2E)' -- -race -timeout 90m -raced
 	$(TESTSUM) $(RERUN) --packages '$(UNRACED)' -- -race -p 1 -timeout 60m
 	$(GO) test -count=1 -timeout 90m -run '^TestSessions$$' ./cmd/internal/oracle -sessions 1000
 

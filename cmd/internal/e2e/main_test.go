@@ -10,6 +10,7 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"strconv"
 	"strings"
 	"sync"
 	"testing"
@@ -23,6 +24,9 @@ import (
 // patience limits every wait of these tests that has no limit of its own. It is long enough for
 // busy machines.
 const patience = 90 * time.Second
+
+// raced tells whether the programs of sdm are built with the race detector. They take two or three times as long then.
+var raced = flag.Bool("raced", false, "build the programs of sdm with the race detector")
 
 // raceStatus is the exit status of a program in which a race was detected.
 const raceStatus = "66"
@@ -74,7 +78,7 @@ func races() []string {
 
 // buildAll builds everything concurrently.
 func buildAll() error {
-	work := [][]string{{"go", "build", "-race", "-o", bench, "sdm/cmd/sdm", "sdm/cmd/sdm-server", "sdm/cmd/sdm-master"}}
+	work := [][]string{{"go", "build", "-race=" + strconv.FormatBool(*raced), "-o", bench, "sdm/cmd/sdm", "sdm/cmd/sdm-server", "sdm/cmd/sdm-master"}}
 	for _, name := range []string{"work", "spin", "flood", "exitcode", "beforemain", "hello", "lateabort", "children", "aif"} {
 		work = append(work, []string{"gcc", "-g", "-O0", "-pthread", "-o", program(name), name + ".c"})
 	}
@@ -95,7 +99,9 @@ func buildAll() error {
 	work = append(work, []string{openMPI.compiler, "-o", openMPI.program("mpiexit"), "mpiexit.c"})
 	work = append(work, []string{"gcc", "-g", "-O0", "-shared", "-fPIC", "-o", program("libexplicit.so"), "plugin.c"})
 	work = append(work, []string{"gcc", "-g", "-O0", "-shared", "-fPIC", "-DIMPLICIT", "-o", program("libimplicit.so"), "plugin.c"})
-	work = append(work, []string{"go", "build", "-o", filepath.Dir(unraced("sdm")) + "/", "sdm/cmd/sdm", "sdm/cmd/sdm-server"})
+	if *raced {
+		work = append(work, []string{"go", "build", "-o", filepath.Dir(unraced("sdm")) + "/", "sdm/cmd/sdm", "sdm/cmd/sdm-server"})
+	}
 	work = append(work, []string{"go", "build", "-overlay", laterVersion(), "-o", laterServer(), "sdm/cmd/sdm-server"})
 	work = append(work, []string{"go", "build", "-o", filepath.Dir(fluxProgram()) + "/", "sdm/testdata/flux"})
 	if err := os.Mkdir(palsPrograms(), 0o700); err != nil {
@@ -116,7 +122,12 @@ func buildAll() error {
 
 // unraced returns the path of a program without the race detector, with which packing a gdb takes a
 // minute and a half.
-func unraced(name string) string { return program("unraced/" + name) }
+func unraced(name string) string {
+	if *raced {
+		return program("unraced/" + name)
+	}
+	return program(name)
+}
 
 // laterServer returns the path of a server with the next version of the protocol.
 func laterServer() string { return program("sdm-server-later") }

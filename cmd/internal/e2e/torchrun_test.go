@@ -14,7 +14,8 @@ import (
 // that loads data, has the variables of the worker.
 const trainer = `import os, subprocess, sys, time
 loader = subprocess.Popen(["sleep", "1000"])
-print("rank", os.environ["RANK"], "of", os.environ["WORLD_SIZE"], *sys.argv[2:], flush=True)
+sys.stdout.write(" ".join(["rank", os.environ["RANK"], "of", os.environ["WORLD_SIZE"]] + sys.argv[2:]) + "\n")  # in one write, also with -u
+sys.stdout.flush()
 while not os.path.exists(sys.argv[1]):
     time.sleep(0.1)
 loader.kill()
