@@ -12,10 +12,11 @@ import (
 	"os/exec"
 	"path"
 	"path/filepath"
-	"regexp"
 	"slices"
 	"strings"
 	"time"
+
+	"sdm/protocol/pattern"
 )
 
 // GDB is a gdb of this host that can be copied to other hosts.
@@ -163,7 +164,7 @@ func packSite(p *packer, asked answers, most int64) {
 
 // pythonDir matches the line in libstdc++'s script that names the directory of its package
 // (hook.in of GCC's libstdc++-v3/python).
-var pythonDir = regexp.MustCompile(`(?m)^pythondir = '(/[^']+)'`)
+var pythonDir = pattern.New(`(?m)^pythondir = '(/[^']+)'`)
 
 // inPrefix returns the place in the archive of a directory below Python's prefix.
 func inPrefix(prefix, dir string) string {
@@ -253,7 +254,7 @@ func (g *GDB) ask(ctx context.Context) (answers, error) {
 }
 
 // dataDirectory matches gdb's text in the C locale (GDB manual, Data Files).
-var dataDirectory = regexp.MustCompile(`(?m)^GDB's data directory is "([^"\n]*)"\.`)
+var dataDirectory = pattern.New(`(?m)^GDB's data directory is "([^"\n]*)"\.`)
 
 // readAnswers reads the output that ask requests; ok if gdb has reported its data directory.
 func readAnswers(text string) (a answers, ok bool) {

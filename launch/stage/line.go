@@ -27,13 +27,16 @@ const (
 	// cannot be made it reads and drops them. Hosts may share the directory, so the name of the
 	// copy gets the process id.
 	take = `f=$f-$$; head -c %d <&%d | { (umask 077; set -C; exec cat >"$f") 2>/dev/null || cat >/dev/null; }; chmod 700 "$f" 2>/dev/null; `
+	// own gives this host a name of its own for the copy. Where hosts share the directory, the first server removes
+	// the common one.
+	own = `if ln "$f" "$f-$$" 2>/dev/null; then rm -f "$f"; f=$f-$$; fi; `
 	// prefer runs a copy that has the right hash and can be run; otherwise the shared program,
 	// which reports what is wrong with the directory.
 	prefer = `if [ "$({ sha256sum <"$f"; } 2>/dev/null)" = "$h  -" ] && "$f" --version >/dev/null 2>&1; then exec "$f" --staged "$f" "$@"; fi; rm -f "$f"; exec "$s" "$@"`
 )
 
 // Line returns a command line that runs server from the copy, if the copy is there.
-func (c Copy) Line(server []string) []string { return c.line(words+prefer, server) }
+func (c Copy) Line(server []string) []string { return c.line(words+own+prefer, server) }
 
 // LineFrom is like Line for a node where the program is the first size bytes that can be read from
 // descriptor fd: it makes the copy first. Bytes that follow are left in the descriptor.

@@ -12,6 +12,8 @@ import (
 // removed, and the shared program runs. The program that runs can read the rest of the pipe.
 func TestLines(t *testing.T) {
 	const text = "#!/bin/sh\n[ \"$*\" = --version ] && exit\n[ \"$1 $2\" = \"--staged $0\" ] && shift 2; echo copy \"$@\"; cat <&3\n"
+	shrinking := "#!/bin/sh\nrm -f \"${0%/*}/" + filepath.Base(CopyOf(nil, "sdm-server", "", "s").Path) + "\"\n" + // as a server on another host does in that moment
+		"[ \"$*\" = --version ] && exit\n[ \"$1 $2\" = \"--staged $0\" ] && shift 2; echo copy \"$@\"; cat <&3\n"
 	const broken = "#!/nowhere\n"
 	shared := source(t, "#!/bin/sh\necho shared \"$@\"; cat <&3\n")
 	for _, c := range []struct {
@@ -24,6 +26,7 @@ func TestLines(t *testing.T) {
 		{"none is", "", "", "", "shared", text},
 		{"another one is", text + "#", "", "", "shared", text},
 		{"one that cannot be run", broken, "", "", "shared", broken},
+		{"another host removes the common one", shrinking, "", "", "copy", shrinking},
 		{"it comes", "", text, "", "copy", text},
 		{"another one comes", "", broken, "", "shared", text},
 		{"it comes to no directory", "", text, "/none", "shared", text},
