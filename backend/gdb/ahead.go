@@ -37,9 +37,15 @@ func StartAhead(cfg Config, n int) *Ahead {
 		g := &aheadGDB{number: int32(i + 1)}
 		g.argv = cfg.commandLine("mi4", a.indexes.Dir(g.number), cfg.defersSymbols(), cfg.Reverse)
 		a.gdbs = append(a.gdbs, g)
-		a.forker.start(order{argv: g.argv, before: borrowIndexes(a.indexes, g.number, nil), done: func(p *process, err error) {
+		a.forker.start(order{argv: g.argv, done: func(p *process, err error) {
 			g.process, g.err = p, err
 		}})
+	}
+	for _, g := range a.gdbs { // they read no symbols before they attach
+		a.forker.start(order{before: func() error {
+			a.indexes.Borrow(g.number)
+			return errReleased
+		}, done: func(*process, error) {}})
 	}
 	return a
 }

@@ -81,14 +81,11 @@ func Open(dir string) (*Cache, error) {
 	if free := int64(fs.Bavail) * fs.Bsize; free < spare {
 		return nil, fmt.Errorf("%s has only %d MiB left", dir, free>>20)
 	}
-	if err := trim(dir, mostBytes); err != nil {
+	files, err := trim(dir, mostBytes)
+	if err != nil {
 		return nil, err
 	}
 	if err := removeLeft(dir); err != nil {
-		return nil, err
-	}
-	files, err := indexes(dir)
-	if err != nil {
 		return nil, err
 	}
 	c := &Cache{dir: dir}
@@ -163,8 +160,8 @@ func (c *Cache) Dir(gdb int32) string {
 	return filepath.Join(c.own, strconv.Itoa(int(gdb)))
 }
 
-// Borrow makes the directory of a gdb that is about to be started, with links to indexes. If that
-// fails, this gdb reads the symbols itself.
+// Borrow makes the directory of a gdb that is about to read symbols for the first time, with links to indexes. If that fails,
+// this gdb reads the symbols itself.
 func (c *Cache) Borrow(gdb int32) {
 	if c == nil {
 		return
@@ -270,26 +267,25 @@ func indexes(dir string) ([]file, error) {
 	return files, nil
 }
 
-// trim removes the least recently used indexes until the rest has at most most bytes.
-func trim(dir string, most int64) error {
+// trim removes the least recently used indexes until the rest has at most most bytes, and returns the rest in the order
+// of indexes.
+func trim(dir string, most int64) ([]file, error) {
 	files, err := indexes(dir)
 	if err != nil {
-		return err
+		return nil, err
 	}
 	var total int64
 	for _, f := range files {
 		total += f.size
 	}
-	for _, old := range files {
-		if total <= most {
-			break
+	for len(files) > 0 && total > most {
+		if err := os.Remove(filepath.Join(dir, files[0].name)); err != nil && !errors.Is(err, os.ErrNotExist) {
+			return nil, err
 		}
-		if err := os.Remove(filepath.Join(dir, old.name)); err != nil && !errors.Is(err, os.ErrNotExist) {
-			return err
-		}
-		total -= old.size
+		total -= files[0].size
+		files = files[1:]
 	}
-	return nil
+	return files, nil
 }
 
 func later(a, b time.Time) time.Time {

@@ -81,7 +81,7 @@ func TestCacheIsTrimmed(t *testing.T) {
 		{2500, []string{"directory.gdb-index", "middle.gdb-index-Xy1", "newest.gdb-index", "other"}},
 		{999, []string{"directory.gdb-index", "other"}},
 	} {
-		if err := trim(dir, c.most); err != nil {
+		if _, err := trim(dir, c.most); err != nil {
 			t.Fatal(err)
 		}
 		var have []string
@@ -102,13 +102,13 @@ func TestCacheIsTrimmed(t *testing.T) {
 func TestTrimReportsErrors(t *testing.T) {
 	dir := t.TempDir()
 	file := filepath.Join(dir, "file")
-	if err := trim(dir, 0); err != nil {
+	if _, err := trim(dir, 0); err != nil {
 		t.Errorf("an empty directory: %v", err)
 	}
 	if err := os.WriteFile(file, nil, 0o600); err != nil {
 		t.Fatal(err)
 	}
-	if err := trim(file, 0); err == nil {
+	if _, err := trim(file, 0); err == nil {
 		t.Error("a file is read as a directory")
 	}
 }
