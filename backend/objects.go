@@ -4,8 +4,9 @@ package backend
 
 import (
 	"path"
-	"regexp"
 	"strings"
+
+	"sdm/protocol/pattern"
 )
 
 // Objects are the program of a rank and its shared libraries, by their paths.
@@ -16,19 +17,19 @@ type Objects struct {
 
 var (
 	// systemLibrary matches where distributions install libraries.
-	systemLibrary = regexp.MustCompile(`^/(usr/)?lib(32|64|x32|exec)?/`)
+	systemLibrary = pattern.New(`^/(usr/)?lib(32|64|x32|exec)?/`)
 	// runtimeLibrary matches libraries that start threads, or that such libraries use:
 	// MPI and its transports, OpenMP, thread pools of numerical libraries, and
 	// accelerators.
-	runtimeLibrary = regexp.MustCompile(`/lib(p?mpi\w*|open-(rte|pal)|pmix|prrte|event(_\w+)?|hwloc|uc[mpst]|fabric|psm\d?|rdmacm|ibverbs|` +
+	runtimeLibrary = pattern.New(`/lib(p?mpi\w*|open-(rte|pal)|pmix|prrte|event(_\w+)?|hwloc|uc[mpst]|fabric|psm\d?|rdmacm|ibverbs|` +
 		`gomp|i?omp5?|tbb(malloc)?|openblas\w*|blis\w*|mkl_\w+|cuda|cudart|nccl|amdhip64|hsa-runtime64)[-.\w]*\.so`)
 	// startLibrary matches those in which threads start.
-	startLibrary = regexp.MustCompile(`/(libc|libpthread|ld-musl-\w+|libc\.musl-\w+)[-.\d]*\.so`)
+	startLibrary = pattern.New(`/(libc|libpthread|ld-musl-\w+|libc\.musl-\w+)[-.\d]*\.so`)
 )
 
 // MPILibrary matches libraries that may contain MPI_Abort. gdb gets the same
 // expression; it does not support "?".
-var MPILibrary = regexp.MustCompile(`/libp*mpi[A-Za-z0-9_]*\.so`)
+var MPILibrary = pattern.New(`/libp*mpi[A-Za-z0-9_]*\.so`)
 
 // startFunction are the functions in which threads start, if there are symbols for
 // them.

@@ -3,8 +3,9 @@
 package protocol
 
 import (
-	"regexp"
 	"strings"
+
+	"sdm/protocol/pattern"
 )
 
 // IsSetting reports whether a line changes a setting of gdb, which lasts as long as
@@ -22,4 +23,4 @@ func IsSetting(line string) bool {
 
 // assignment matches the argument of a set command that changes the program or a
 // convenience variable, and is not a setting of gdb.
-var assignment = regexp.MustCompile(`^(?:var(?:iable?|iab|ia|i)?\s|[$*({]|[\w.>\[\]-]+\s*(?:[-+*/%&|^]|<<|>>)?=)`)
+var assignment = pattern.New(`^(?:var(?:iable?|iab|ia|i)?\s|[$*({]|[\w.>\[\]-]+\s*(?:[-+*/%&|^]|<<|>>)?=)`)

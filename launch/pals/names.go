@@ -13,10 +13,10 @@ package pals
 
 import (
 	"fmt"
-	"regexp"
 	"strings"
 
 	"sdm/protocol"
+	"sdm/protocol/pattern"
 )
 
 // APID is the name of an application, a UUID.
@@ -24,9 +24,9 @@ type APID string
 
 var (
 	uuid    = `[0-9A-Za-z]{8}(?:-[0-9A-Za-z]{4}){3}-[0-9A-Za-z]{12}`
-	apid    = regexp.MustCompile(`^` + uuid + `$`)
-	jobText = regexp.MustCompile(`^[0-9]+(?:\[[0-9]*\])?(?:\.[0-9A-Za-z._-]+)?$`)
-	helper  = regexp.MustCompile(`Launched tool helper (` + uuid + `)`)
+	apid    = pattern.New(`^` + uuid + `$`)
+	jobText = pattern.New(`^[0-9]+(?:\[[0-9]*\])?(?:\.[0-9A-Za-z._-]+)?$`)
+	helper  = pattern.New(`Launched tool helper (` + uuid + `)`)
 )
 
 // ParseAPID reads the name of an application.

@@ -5,10 +5,11 @@ package pmix
 import (
 	"context"
 	"os/exec"
-	"regexp"
 	"slices"
 	"strings"
 	"time"
+
+	"sdm/protocol/pattern"
 )
 
 // Dialect is what sdm knows of a starter of PRRTE's family.
@@ -38,7 +39,7 @@ func DialectOf(ctx context.Context, command string, env []string) (d Dialect, fo
 }
 
 // banner is the first line of the answer: "mpirun (Open MPI) 5.0.7", "prterun (PRRTE) 3.0.8".
-var banner = regexp.MustCompile(`^\S+ \((Open MPI|PRRTE)\) (\S+)`)
+var banner = pattern.New(`^\S+ \((Open MPI|PRRTE)\) (\S+)`)
 
 func readDialect(text string) (d Dialect, found bool) {
 	line, _, _ := strings.Cut(strings.TrimSpace(text), "\n")

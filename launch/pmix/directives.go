@@ -2,11 +2,12 @@ package pmix
 
 import (
 	"fmt"
-	"regexp"
 	"slices"
 	"strconv"
 	"strings"
 	"time"
+
+	"sdm/protocol/pattern"
 )
 
 // Stop says where the ranks of a new job wait for the debugger.
@@ -97,7 +98,7 @@ func (d Directives) CheckWords() error {
 	return nil
 }
 
-var hostList = regexp.MustCompile(`^[A-Za-z0-9_][-A-Za-z0-9_.]*(:[0-9]{1,6})?(,[A-Za-z0-9_][-A-Za-z0-9_.]*(:[0-9]{1,6})?)*$`)
+var hostList = pattern.New(`^[A-Za-z0-9_][-A-Za-z0-9_.]*(:[0-9]{1,6})?(,[A-Za-z0-9_][-A-Za-z0-9_.]*(:[0-9]{1,6})?)*$`)
 
 func checkHostList(text string) error {
 	if !hostList.MatchString(text) {

@@ -2,11 +2,11 @@ package pmix
 
 import (
 	"fmt"
-	"regexp"
 	"slices"
 	"strings"
 
 	"sdm/protocol"
+	"sdm/protocol/pattern"
 )
 
 // Envars returns directives for a program that have the same result as a list of sdm, whatever the
@@ -155,7 +155,7 @@ var inShell = map[Key]struct {
 }
 
 // shellName matches the variables that a shell can change.
-var shellName = regexp.MustCompile(`^[A-Za-z_][A-Za-z0-9_]*$`)
+var shellName = pattern.New(`^[A-Za-z_][A-Za-z0-9_]*$`)
 
 // byShell returns the program with a shell before it that executes those directives, for a server
 // of version v that does not see the variables of its own environment when it executes them: PRRTE

@@ -2,15 +2,16 @@ package pmix
 
 import (
 	"fmt"
-	"regexp"
 	"strconv"
+
+	"sdm/protocol/pattern"
 )
 
 // Version is the release of a libpmix. The zero value is an unknown release.
 type Version struct{ Major, Minor, Patch int }
 
 // versionText finds the numbers in "5.0.7a1", "v7.0.0rc1" and "OpenPMIx 4.2.2 (PMIx Standard: …)".
-var versionText = regexp.MustCompile(`\b[vV]?([0-9]{1,4})\.([0-9]{1,4})(?:\.([0-9]{1,4}))?`)
+var versionText = pattern.New(`\b[vV]?([0-9]{1,4})\.([0-9]{1,4})(?:\.([0-9]{1,4}))?`)
 
 // ParseVersion returns the first version in a text.
 func ParseVersion(text string) (Version, error) {

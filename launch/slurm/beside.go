@@ -3,10 +3,11 @@
 package slurm
 
 import (
-	"regexp"
 	"slices"
 	"strconv"
 	"strings"
+
+	"sdm/protocol/pattern"
 )
 
 // options are those of every srun that sdm starts. A step beside a running one needs --overlap, or
@@ -85,7 +86,7 @@ func IsNoise(line string) bool {
 // prologFails finds in a line of srun or of its daemon that a task prolog has failed, the site's
 // (TaskProlog), that of --task-prolog, or that of the job. The tasks are then not started, and seem
 // to have vanished.
-var prologFails = regexp.MustCompile(`(?i)(task ?prolog|task[_-]prolog|--task-prolog|\bprolog\b).*(failed|did not exit normally|cannot be executed|can not be executed)`)
+var prologFails = pattern.New(`(?i)(task ?prolog|task[_-]prolog|--task-prolog|\bprolog\b).*(failed|did not exit normally|cannot be executed|can not be executed)`)
 
 // FailedProlog returns the first line of a text that says that a task prolog has failed; "" if none
 // does.

@@ -3,12 +3,12 @@ package slurm
 
 import (
 	"fmt"
-	"regexp"
 	"slices"
 	"strconv"
 	"strings"
 
 	"sdm/launch"
+	"sdm/protocol/pattern"
 )
 
 // Step is a step of a job: "12.0", or "12_3.0" of an array; from Slurm 25.11 on jobs have names, too,
@@ -19,7 +19,7 @@ type Step struct {
 
 // stepText matches JOBID[.STEP]. A SLUID is an s and 13 digits of Crockford's base 32 (seen with
 // Slurm 26.05).
-var stepText = regexp.MustCompile(`^([0-9]+(?:[_+][0-9]+)?|s[0-9A-HJKMNP-TV-Z]{13})(?:\.([0-9]+(?:\+[0-9]+)?))?$`)
+var stepText = pattern.New(`^([0-9]+(?:[_+][0-9]+)?|s[0-9A-HJKMNP-TV-Z]{13})(?:\.([0-9]+(?:\+[0-9]+)?))?$`)
 
 // ParseStep reads JOBID[.STEP].
 func ParseStep(text string) (Step, error) {

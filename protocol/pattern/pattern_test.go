@@ -4,6 +4,7 @@ import (
 	"go/ast"
 	"go/parser"
 	"go/token"
+	"io/fs"
 	"path/filepath"
 	"regexp"
 	"strconv"
@@ -14,36 +15,34 @@ import (
 // TestPatternsAreValid compiles the texts of all patterns, as they are in the source files.
 func TestPatternsAreValid(t *testing.T) {
 	seen := 0
-	for _, dir := range []string{"../gdbtext", "../values", "../debugger"} {
-		files, err := filepath.Glob(filepath.Join(dir, "*.go"))
-		if err != nil {
-			t.Fatal(err)
+	err := filepath.WalkDir("../..", func(name string, e fs.DirEntry, err error) error {
+		if err != nil || e.IsDir() || !strings.HasSuffix(name, ".go") || strings.HasSuffix(name, "_test.go") {
+			return err
 		}
-		for _, name := range files {
-			if strings.HasSuffix(name, "_test.go") {
+		file, err := parser.ParseFile(token.NewFileSet(), name, nil, parser.SkipObjectResolution)
+		if err != nil {
+			return err
+		}
+		for n := range ast.Preorder(file) {
+			call, is := n.(*ast.CallExpr)
+			if !is || !makesPattern(call.Fun) {
 				continue
 			}
-			file, err := parser.ParseFile(token.NewFileSet(), name, nil, parser.SkipObjectResolution)
-			if err != nil {
-				t.Fatal(err)
+			seen++
+			text, err := textOf(file, call.Args[0])
+			if err == nil {
+				_, err = regexp.Compile(text)
 			}
-			for n := range ast.Preorder(file) {
-				call, is := n.(*ast.CallExpr)
-				if !is || !makesPattern(call.Fun) {
-					continue
-				}
-				seen++
-				text, err := textOf(call.Args[0])
-				if err == nil {
-					_, err = regexp.Compile(text)
-				}
-				if err != nil {
-					t.Errorf("%s: %v", name, err)
-				}
+			if err != nil {
+				t.Errorf("%s: %v", name, err)
 			}
 		}
+		return nil
+	})
+	if err != nil {
+		t.Fatal(err)
 	}
-	if seen < 50 {
+	if seen < 100 {
 		t.Errorf("%d patterns were found", seen)
 	}
 }
@@ -57,18 +56,24 @@ func makesPattern(function ast.Expr) bool {
 	return is && of.Name == "pattern"
 }
 
-// textOf returns the value of string literals that are added.
-func textOf(e ast.Expr) (string, error) {
+// textOf returns the value of string literals that are added. Names are those of variables of the file.
+func textOf(file *ast.File, e ast.Expr) (string, error) {
 	switch e := e.(type) {
 	case *ast.BasicLit:
 		return strconv.Unquote(e.Value)
 	case *ast.BinaryExpr:
-		first, err := textOf(e.X)
+		first, err := textOf(file, e.X)
 		if err != nil {
 			return "", err
 		}
-		second, err := textOf(e.Y)
+		second, err := textOf(file, e.Y)
 		return first + second, err
+	case *ast.Ident:
+		for n := range ast.Preorder(file) {
+			if spec, is := n.(*ast.ValueSpec); is && spec.Names[0].Name == e.Name && len(spec.Values) == 1 {
+				return textOf(file, spec.Values[0])
+			}
+		}
 	}
 	return "", strconv.ErrSyntax
 }

@@ -3,9 +3,10 @@
 package shape
 
 import (
-	"regexp"
 	"strconv"
 	"strings"
+
+	"sdm/protocol/pattern"
 )
 
 // lexer converts a text to a template and leaves, from left to right.
@@ -103,7 +104,7 @@ func (l *lexer) leaf(n int) {
 }
 
 // flags matches a set of flags as gdb prints it: "(A | B)", "(A | unknown: 0x8)".
-var flags = regexp.MustCompile(`^\((?:[A-Za-z_][\w:]*|unknown: 0x[0-9a-f]+)(?: \| (?:[A-Za-z_][\w:]*|unknown: 0x[0-9a-f]+))*\)`)
+var flags = pattern.New(`^\((?:[A-Za-z_][\w:]*|unknown: 0x[0-9a-f]+)(?: \| (?:[A-Za-z_][\w:]*|unknown: 0x[0-9a-f]+))*\)`)
 
 // open processes the start of a list, or a type in parentheses before an address.
 func (l *lexer) open(rest string) {
@@ -164,7 +165,7 @@ func (l *lexer) comma(rest string) {
 
 // repeated matches gdb's count of equal elements, which includes the element
 // itself. In Fortran a comma precedes it.
-var repeated = regexp.MustCompile(`^(,?) <repeats ([0-9]+) times>`)
+var repeated = pattern.New(`^(,?) <repeats ([0-9]+) times>`)
 
 // repeats processes the count of the current element, and adds as many copies.
 func (l *lexer) repeats(rest string) {

@@ -7,11 +7,11 @@ import (
 	"strings"
 
 	"sdm/backend/gdb/gdbtext"
-	"sdm/backend/gdb/pattern"
 	"sdm/backend/gdb/request"
 	"sdm/backend/gdb/values"
 	"sdm/backend/mi"
 	"sdm/protocol"
+	"sdm/protocol/pattern"
 )
 
 // actions executes what is to be done at a breakpoint.

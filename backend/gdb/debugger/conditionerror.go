@@ -6,7 +6,7 @@ import (
 	"slices"
 	"strings"
 
-	"sdm/backend/gdb/pattern"
+	"sdm/protocol/pattern"
 )
 
 // conditionErrors joins the two lines of such an error: the first says what it is about, the

@@ -5,7 +5,7 @@ package debugger
 import (
 	"strings"
 
-	"sdm/backend/gdb/pattern"
+	"sdm/protocol/pattern"
 )
 
 // keptVariable is a convenience variable that can be given to another gdb.

@@ -8,11 +8,11 @@ import (
 	"slices"
 	"strings"
 
-	"sdm/backend/gdb/pattern"
 	"sdm/backend/gdb/request"
 	"sdm/backend/gdb/values"
 	"sdm/backend/mi"
 	"sdm/protocol"
+	"sdm/protocol/pattern"
 )
 
 // IsCore reports whether the rank is a core file.

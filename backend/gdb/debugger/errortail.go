@@ -6,7 +6,7 @@ import (
 	"slices"
 	"strings"
 
-	"sdm/backend/gdb/pattern"
+	"sdm/protocol/pattern"
 )
 
 // ErrorTail keeps the lines that explain the end of a gdb: of its log, which has gdb's internal

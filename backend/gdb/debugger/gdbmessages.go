@@ -8,8 +8,8 @@ import (
 	"strconv"
 	"strings"
 
-	"sdm/backend/gdb/pattern"
 	"sdm/backend/mi"
+	"sdm/protocol/pattern"
 )
 
 // gdbMessages are lines of gdb's log that have not been reported yet. They are reported

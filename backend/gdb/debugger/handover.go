@@ -8,11 +8,11 @@ import (
 	"strconv"
 
 	"sdm/backend"
-	"sdm/backend/gdb/pattern"
 	"sdm/backend/gdb/request"
 	"sdm/backend/gdb/values"
 	"sdm/backend/mi"
 	"sdm/protocol"
+	"sdm/protocol/pattern"
 )
 
 // moves gives the rank a gdb of its own.

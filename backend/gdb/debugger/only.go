@@ -8,10 +8,10 @@ import (
 	"strings"
 
 	"sdm/backend"
-	"sdm/backend/gdb/pattern"
 	"sdm/backend/gdb/request"
 	"sdm/backend/mi"
 	"sdm/protocol"
+	"sdm/protocol/pattern"
 )
 
 // gdb 13 sets a breakpoint in the programs of all its inferiors, and they share its

@@ -8,10 +8,10 @@ import (
 
 	"sdm/backend"
 	"sdm/backend/gdb/gdbtext"
-	"sdm/backend/gdb/pattern"
 	"sdm/backend/gdb/request"
 	"sdm/backend/gdb/values"
 	"sdm/protocol"
+	"sdm/protocol/pattern"
 )
 
 // settings executes lines of gdb's command line, and keeps what they set.

@@ -6,9 +6,9 @@ import (
 	"strconv"
 	"strings"
 
-	"sdm/backend/gdb/pattern"
 	"sdm/backend/gdb/request"
 	"sdm/protocol"
+	"sdm/protocol/pattern"
 )
 
 // refusedSettings are settings that are refused, with the reason and an alternative.

@@ -5,12 +5,12 @@ package debugger
 import (
 	"strings"
 
-	"sdm/backend/gdb/pattern"
 	"sdm/backend/gdb/request"
 	"sdm/backend/gdb/values"
 	"sdm/protocol"
 	"sdm/protocol/canonical"
 	"sdm/protocol/column"
+	"sdm/protocol/pattern"
 	"sdm/protocol/rank"
 )
 

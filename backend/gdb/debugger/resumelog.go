@@ -6,10 +6,10 @@ import (
 	"slices"
 	"strings"
 
-	"sdm/backend/gdb/pattern"
 	"sdm/backend/gdb/request"
 	"sdm/backend/mi"
 	"sdm/protocol"
+	"sdm/protocol/pattern"
 )
 
 // maxResumeLog bounds how much of gdb's log a run keeps, in bytes.

@@ -6,10 +6,10 @@ import (
 	"strconv"
 	"strings"
 
-	"sdm/backend/gdb/pattern"
 	"sdm/backend/gdb/request"
 	"sdm/backend/mi"
 	"sdm/protocol"
+	"sdm/protocol/pattern"
 )
 
 // recording is the state of a rank that can run backwards.

@@ -9,10 +9,10 @@ import (
 	"strings"
 
 	"sdm/backend/gdb/gdbtext"
-	"sdm/backend/gdb/pattern"
 	"sdm/backend/gdb/request"
 	"sdm/backend/gdb/values"
 	"sdm/protocol"
+	"sdm/protocol/pattern"
 )
 
 // sharedLines are gdb commands that would change or stop the other ranks of a shared

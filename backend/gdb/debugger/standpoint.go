@@ -7,7 +7,7 @@ import (
 	"strconv"
 	"strings"
 
-	"sdm/backend/gdb/pattern"
+	"sdm/protocol/pattern"
 )
 
 var (

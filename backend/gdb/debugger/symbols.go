@@ -10,11 +10,11 @@ import (
 
 	"sdm/backend/gdb/gdbtext"
 	"sdm/backend/gdb/inferior"
-	"sdm/backend/gdb/pattern"
 	"sdm/backend/gdb/request"
 	"sdm/backend/gdb/values"
 	"sdm/backend/mi"
 	"sdm/protocol"
+	"sdm/protocol/pattern"
 )
 
 // symbols is the state of the libraries of a rank that was attached to. Their symbols

@@ -8,11 +8,11 @@ import (
 	"strings"
 
 	"sdm/backend"
-	"sdm/backend/gdb/pattern"
 	"sdm/backend/gdb/request"
 	"sdm/backend/gdb/values"
 	"sdm/backend/mi"
 	"sdm/protocol"
+	"sdm/protocol/pattern"
 )
 
 // watchCommands sets watchpoints and catchpoints.

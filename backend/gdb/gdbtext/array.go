@@ -7,8 +7,8 @@ import (
 	"strconv"
 	"strings"
 
-	"sdm/backend/gdb/pattern"
 	"sdm/protocol"
+	"sdm/protocol/pattern"
 )
 
 // Array describes the elements of an array: the expressions for them, and where they are in memory.

@@ -6,8 +6,8 @@ import (
 	"strconv"
 	"strings"
 
-	"sdm/backend/gdb/pattern"
 	"sdm/protocol"
+	"sdm/protocol/pattern"
 )
 
 // containerHead matches the beginning of what the pretty-printers of the C++ library print.

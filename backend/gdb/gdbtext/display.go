@@ -5,8 +5,8 @@ package gdbtext
 import (
 	"strings"
 
-	"sdm/backend/gdb/pattern"
 	"sdm/protocol"
+	"sdm/protocol/pattern"
 )
 
 // NotParsed matches the errors of gdb for an expression that it cannot parse in the current scope.

@@ -7,8 +7,8 @@ import (
 	"strings"
 	"unicode/utf8"
 
-	"sdm/backend/gdb/pattern"
 	"sdm/protocol"
+	"sdm/protocol/pattern"
 )
 
 // IsTruncated reports whether gdb has left out elements at the end of a value.

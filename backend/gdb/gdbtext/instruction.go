@@ -7,7 +7,7 @@ import (
 	"strconv"
 	"strings"
 
-	"sdm/backend/gdb/pattern"
+	"sdm/protocol/pattern"
 )
 
 // Assembly is the body of the answer to disassemble: the lines as gdb prints them, with offsets in the

@@ -7,7 +7,7 @@ import (
 	"slices"
 	"strings"
 
-	"sdm/backend/gdb/pattern"
+	"sdm/protocol/pattern"
 )
 
 // Kind is how the bytes of an element are read.

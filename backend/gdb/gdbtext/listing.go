@@ -6,7 +6,7 @@ import (
 	"strconv"
 	"strings"
 
-	"sdm/backend/gdb/pattern"
+	"sdm/protocol/pattern"
 )
 
 // Excerpt is the listing of one of several functions.

@@ -6,8 +6,8 @@ import (
 	"slices"
 	"strings"
 
-	"sdm/backend/gdb/pattern"
 	"sdm/backend/mi"
+	"sdm/protocol/pattern"
 )
 
 // variableLine matches the first line of a variable; the following lines of its value are indented.

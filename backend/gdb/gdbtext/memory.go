@@ -6,8 +6,8 @@ import (
 	"strconv"
 	"strings"
 
-	"sdm/backend/gdb/pattern"
 	"sdm/protocol"
+	"sdm/protocol/pattern"
 )
 
 // MemoryRow is a line of x without its address and values.

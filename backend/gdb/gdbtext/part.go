@@ -7,7 +7,7 @@ import (
 	"strconv"
 	"strings"
 
-	"sdm/backend/gdb/pattern"
+	"sdm/protocol/pattern"
 )
 
 // TruncatedPart finds the first part of a value that gdb has truncated, not the value itself: its path

@@ -6,8 +6,8 @@ import (
 	"strconv"
 	"strings"
 
-	"sdm/backend/gdb/pattern"
 	"sdm/protocol"
+	"sdm/protocol/pattern"
 )
 
 // Printing is the parsed argument of print.

@@ -5,7 +5,7 @@ package gdbtext
 import (
 	"strconv"
 
-	"sdm/backend/gdb/pattern"
+	"sdm/protocol/pattern"
 )
 
 // version matches the end of a line of gdb --version (print_gdb_version in gdb's top.c)

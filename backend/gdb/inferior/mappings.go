@@ -6,9 +6,10 @@ import (
 	"fmt"
 	"iter"
 	"os"
-	"regexp"
 	"strconv"
 	"strings"
+
+	"sdm/protocol/pattern"
 )
 
 // Span is a range of addresses, from First to before End.
@@ -74,7 +75,7 @@ func mapsOf(pid int) (string, error) {
 }
 
 // HasMapped reports whether a process has mapped a file whose path matches.
-func HasMapped(pid int, path *regexp.Regexp) bool {
+func HasMapped(pid int, path *pattern.Pattern) bool {
 	maps, err := mapsOf(pid)
 	return err == nil && path.MatchString(maps)
 }

@@ -8,9 +8,9 @@ import (
 	"strings"
 
 	"sdm/backend/gdb/gdbtext"
-	"sdm/backend/gdb/pattern"
 	"sdm/backend/gdb/request"
 	"sdm/protocol"
+	"sdm/protocol/pattern"
 )
 
 // showFrames returns the line for gdb's command line that shows levels first to last as backtrace does.

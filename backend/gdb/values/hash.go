@@ -10,10 +10,10 @@ import (
 
 	"sdm/backend/gdb/gdbtext"
 	"sdm/backend/gdb/inferior"
-	"sdm/backend/gdb/pattern"
 	"sdm/backend/gdb/request"
 	"sdm/protocol"
 	"sdm/protocol/digest"
+	"sdm/protocol/pattern"
 )
 
 // hashed is the body of hash. The hash of block K of span S is in column "S.K"; the

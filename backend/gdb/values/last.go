@@ -7,9 +7,9 @@ import (
 	"strings"
 
 	"sdm/backend/gdb/gdbtext"
-	"sdm/backend/gdb/pattern"
 	"sdm/backend/gdb/request"
 	"sdm/protocol"
+	"sdm/protocol/pattern"
 )
 
 // printedLast is the last value that was printed. gdb keeps a history only of values

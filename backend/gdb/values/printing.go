@@ -7,8 +7,8 @@ import (
 	"strings"
 
 	"sdm/backend/gdb/gdbtext"
-	"sdm/backend/gdb/pattern"
 	"sdm/backend/gdb/request"
+	"sdm/protocol/pattern"
 )
 
 const (

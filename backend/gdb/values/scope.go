@@ -7,9 +7,9 @@ import (
 	"strings"
 
 	"sdm/backend/gdb/gdbtext"
-	"sdm/backend/gdb/pattern"
 	"sdm/backend/gdb/request"
 	"sdm/protocol"
+	"sdm/protocol/pattern"
 )
 
 // gdb shows a display only within the block of the variables that it was made for. Only

@@ -7,7 +7,6 @@ import (
 	"io"
 	"os"
 	"os/exec"
-	"regexp"
 	"strings"
 	"sync"
 	"time"
@@ -15,13 +14,14 @@ import (
 	"sdm/cmd/internal/relay"
 	"sdm/launch/slurm"
 	"sdm/protocol"
+	"sdm/protocol/pattern"
 )
 
 // Messages of srun about the queue (Slurm's src/common/slurm_resource_info and srun's allocate.c;
 // seen with 22.05).
 var (
-	queuedLine    = regexp.MustCompile(`^(?:srun|salloc): (?:Pending )?job (?:allocation )?(\d+) queued and waiting for resources|^(?:srun|salloc): job (\d+) queued`)
-	allocatedLine = regexp.MustCompile(`^(?:srun|salloc): job (\d+) has been allocated resources`)
+	queuedLine    = pattern.New(`^(?:srun|salloc): (?:Pending )?job (?:allocation )?(\d+) queued and waiting for resources|^(?:srun|salloc): job (\d+) queued`)
+	allocatedLine = pattern.New(`^(?:srun|salloc): job (\d+) has been allocated resources`)
 )
 
 // askQueue is the interval at which Slurm is asked why a job is pending.

@@ -3,9 +3,10 @@
 package command
 
 import (
-	"regexp"
 	"strconv"
 	"strings"
+
+	"sdm/protocol/pattern"
 )
 
 func parseBreak(c *Command) *Mistake {
@@ -117,7 +118,7 @@ func cutEnds(s string) []string {
 }
 
 // angled are operators of C++ whose names contain angle brackets.
-var angled = regexp.MustCompile(`operator\s*(?:<=>|<<=|>>=|->\*|<<|>>|<=|>=|->|<|>)`)
+var angled = pattern.New(`operator\s*(?:<=>|<<=|>>=|->\*|<<|>>|<=|>=|->|<|>)`)
 
 // mostListed bounds the number of lines that list shows.
 const mostListed = 10_000

@@ -3,11 +3,11 @@
 package text
 
 import (
-	"regexp"
 	"strconv"
 	"strings"
 
 	"sdm/protocol"
+	"sdm/protocol/pattern"
 )
 
 // logged describes the event of a log, or of a breakpoint whose commands resume the rank: "Log 3,
@@ -41,7 +41,7 @@ func logged(g protocol.Group) answer {
 }
 
 // printCommand is a print among commands: its output is written as that of print.
-var printCommand = regexp.MustCompile(`^(?:print|p|inspect)(?:/\S*)?(\s.*|[(*&].*)$`)
+var printCommand = pattern.New(`^(?:print|p|inspect)(?:/\S*)?(\s.*|[(*&].*)$`)
 
 // outputs writes the output of the commands of a breakpoint.
 func outputs(commands []string, cols map[string]view) []string {

@@ -4,13 +4,13 @@ package text
 
 import (
 	"math"
-	"regexp"
 	"slices"
 	"strconv"
 	"strings"
 
 	"sdm/protocol"
 	"sdm/protocol/column"
+	"sdm/protocol/pattern"
 	"sdm/protocol/rank"
 )
 
@@ -211,7 +211,7 @@ func bars(all []column.Bar) []string {
 func short(f float64) string { return strconv.FormatFloat(f, 'g', 6, 64) }
 
 // partly matches a truncated value.
-var partly = regexp.MustCompile(`\.\.\.(?:[})\s,]|$)`)
+var partly = pattern.New(`\.\.\.(?:[})\s,]|$)`)
 
 // differences writes which ranks have the value of the majority and which have not. Answers of
 // expand do not name a majority.
