@@ -337,8 +337,8 @@ func ofMPI(f stack.Frame) bool { return mpi.IsLibrary(filepath.Base(f.From)) }
 
 // stateOf returns the state of a process by that of its first thread, or of another one if that has ended.
 func stateOf(pid int) wait.State {
-	text := proc.Line("/proc/%d/stat", pid)
-	i := strings.LastIndex(text, ") ") // the name may contain anything
+	text := proc.Line("/proc/%d/task/%d/stat", pid, pid) // that of the whole process costs a look at each thread
+	i := strings.LastIndex(text, ") ")                   // the name may contain anything
 	if i < 0 || i+2 >= len(text) {
 		return wait.Dead
 	}

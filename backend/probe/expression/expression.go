@@ -89,10 +89,15 @@ func Parse(text string) (e *Expr, err error) {
 	if p.skip(); p.at < len(p.text) {
 		p.fail(strconv.Quote(p.text[p.at:]) + " is not understood: " + syntax)
 	}
-	if e.Op == Number {
+	if !e.hasVariable() {
 		p.fail("a number never changes: " + syntax)
 	}
 	return e, nil
+}
+
+// hasVariable reports whether the value of an expression begins with a variable.
+func (e *Expr) hasVariable() bool {
+	return e != nil && (e.Op == Variable || e.Of.hasVariable() || e.Other.hasVariable())
 }
 
 const syntax = "write a variable, such as step, p->grid.iter[2], *p, Class::count, mod::s%step(3)"
