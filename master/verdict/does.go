@@ -76,27 +76,22 @@ func activity(t *wait.Thread, left int) string {
 
 // edgesOf returns the indices of the rows with messages that a rank waits for, ascending.
 func (s *solver) edgesOf(r rank.ID) []int32 {
-	if s.edgeStart == nil {
+	if s.edges == nil {
 		sets := make([]rank.Set, len(s.g.Edges()))
-		s.edgeStart = make([]int32, s.size+2)
 		for i, e := range s.g.Edges() {
 			sets[i] = e.Pairs.Ranks()
-			for r := range sets[i].All() {
-				s.edgeStart[r+2]++
+		}
+		s.edges = indexOf(s.size, func(yield func(key, item int) bool) {
+			for i := range sets {
+				for r := range sets[i].All() {
+					if !yield(int(r), i) {
+						return
+					}
+				}
 			}
-		}
-		for r := range s.size {
-			s.edgeStart[r+2] += s.edgeStart[r+1]
-		}
-		s.edges = make([]int32, s.edgeStart[s.size+1])
-		for i := range sets { // now the first of a rank is at r+1, and moves to the first of the next one
-			for r := range sets[i].All() {
-				s.edges[s.edgeStart[r+1]] = int32(i)
-				s.edgeStart[r+1]++
-			}
-		}
+		})
 	}
-	return s.edges[s.edgeStart[r]:s.edgeStart[r+1]]
+	return s.edges.of(int(r))
 }
 
 // waitsOpenly returns what a rank in MPI waits for that does not wait for a particular rank.

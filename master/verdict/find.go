@@ -57,22 +57,16 @@ func (s *solver) cycles() (found []Finding) {
 
 // before returns the indices of the arcs that lead to a vertex.
 func (s *solver) before(v int32) []int32 {
-	if s.backStart == nil {
-		s.backStart = make([]int32, s.size+len(s.groups)+1)
-		for _, a := range s.arcs {
-			s.backStart[a.to+1]++
-		}
-		for i := 1; i < len(s.backStart); i++ {
-			s.backStart[i] += s.backStart[i-1]
-		}
-		s.back = make([]int32, len(s.arcs))
-		at := slices.Clone(s.backStart)
-		for i, a := range s.arcs {
-			s.back[at[a.to]] = int32(i)
-			at[a.to]++
-		}
+	if s.back == nil {
+		s.back = indexOf(s.size+len(s.groups), func(yield func(key, item int) bool) {
+			for i, a := range s.arcs {
+				if !yield(int(a.to), i) {
+					return
+				}
+			}
+		})
 	}
-	return s.back[s.backStart[v]:s.backStart[v+1]]
+	return s.back.of(int(v))
 }
 
 // othersWaiting returns the end of a sentence: the ranks that wait for some vertices, directly or indirectly, except

@@ -33,9 +33,8 @@ type solver struct {
 	arrived map[rank.ID][]came   // nil: not made yet, see cameFor
 	any     map[rank.ID]rank.Set // of ranks that wait for any of many, of which only some have arcs: all of them
 
-	edges, edgeStart []int32 // indices of rows with messages, ordered by rank, and the first of each rank; nil: not made yet, see edgesOf
-
-	back, backStart []int32 // indices of arcs, ordered by to, and the first of each vertex; nil: not made yet, see before
+	edges *index // of rows with messages, by rank; nil: not made yet, see edgesOf
+	back  *index // of arcs, by the vertex to which they lead; nil: not made yet, see before
 }
 
 // arc says that a vertex waits for another one.
@@ -174,7 +173,7 @@ func (s *solver) index() {
 		}
 		return int(a.edge - b.edge)
 	})
-	s.backStart = nil
+	s.back = nil
 	s.start = make([]int32, s.size+len(s.groups)+1)
 	for _, a := range s.arcs {
 		s.start[a.from+1]++
