@@ -42,10 +42,7 @@ func StartAhead(cfg Config, n int) *Ahead {
 		}})
 	}
 	for _, g := range a.gdbs { // they read no symbols before they attach
-		a.forker.start(order{before: func() error {
-			a.indexes.Borrow(g.number)
-			return errReleased
-		}, done: func(*process, error) {}})
+		a.forker.do(func() { a.indexes.Borrow(g.number) })
 	}
 	return a
 }
@@ -60,15 +57,14 @@ func (a *Ahead) Close() error {
 // end makes the forker end the gdbs that were not taken.
 func (a *Ahead) end() {
 	for _, g := range a.gdbs {
-		a.forker.start(order{before: func() error { // after the order that starts it
+		a.forker.do(func() { // after the order that starts it
 			if g.process != nil {
 				g.process.kill()
 				g.process.reap()
 				g.process.close()
 			}
 			a.indexes.Return(g.number)
-			return errReleased
-		}, done: func(*process, error) {}})
+		})
 	}
 	a.gdbs = nil
 }
@@ -90,13 +86,7 @@ func (l *loop) takeAhead(k *gdbProcess, dies bool) bool {
 	delete(l.gdbs, number)
 	l.gdbs[k.number] = k
 	done := l.whenStarted(k)
-	l.forker.start(order{ // it is ready when the forker comes to this
-		before: func() error {
-			done(g.process, g.err)
-			return errReleased
-		},
-		done: func(*process, error) {},
-	})
+	l.forker.do(func() { done(g.process, g.err) }) // it is ready when the forker comes to this
 	return true
 }
 

@@ -3,6 +3,7 @@
 package gdb
 
 import (
+	"errors"
 	"fmt"
 	"os"
 	"os/exec"
@@ -65,6 +66,17 @@ func (f *forker) run() {
 // hit. Such a gdb ends at the end of its input when this process dies, and removes its
 // breakpoints (in 25 of 25 cases).
 func (f *forker) start(o order) { f.orders <- o }
+
+// do queues a function, which the forker calls after the orders before it.
+func (f *forker) do(function func()) {
+	f.start(order{before: func() error {
+		function()
+		return errNoGDB
+	}, done: func(*process, error) {}})
+}
+
+// errNoGDB ends an order that starts no gdb.
+var errNoGDB = errors.New("no gdb is to be started")
 
 // close must not be called while gdbs live: they would die with the thread.
 func (f *forker) close() {

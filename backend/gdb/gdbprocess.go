@@ -288,10 +288,7 @@ func (l *loop) returnIndexes(k *gdbProcess) {
 		return
 	}
 	indexes, number := l.indexes, k.number
-	l.forker.start(order{
-		before: func() error { indexes.Return(number); return errReleased },
-		done:   func(*process, error) {},
-	})
+	l.forker.do(func() { indexes.Return(number) })
 }
 
 // whenStarted returns the callback for the forker.

@@ -3,7 +3,6 @@
 package gdb
 
 import (
-	"errors"
 	"syscall"
 
 	"sdm/backend/gdb/inferior"
@@ -53,9 +52,6 @@ func (l *loop) continued(s *rankEntry, sig syscall.Signal) {
 	}
 }
 
-// errReleased ends an order that starts no gdb.
-var errReleased = errors.New("released")
-
 // release makes a process whose gdb has ended run as before. If gdb was killed, or the
 // process was stopped for another gdb that has not come, the forker removes
 // breakpoints, which takes a while.
@@ -76,14 +72,11 @@ func (l *loop) release(s *rankEntry, crashed bool) {
 		l.custody.Forget(pid)
 		return
 	}
-	l.forker.start(order{
-		before: func() error {
-			if err := target.Undo(stopped, halted); err != nil && l.e.cfg.Log != nil {
-				l.e.cfg.Log.Warn("breakpoints of a gdb that was killed may be left", "process", pid, "err", err)
-			}
-			target.Close()
-			return errReleased
-		},
-		done: func(*process, error) { l.custody.Forget(pid) },
+	l.forker.do(func() {
+		if err := target.Undo(stopped, halted); err != nil && l.e.cfg.Log != nil {
+			l.e.cfg.Log.Warn("breakpoints of a gdb that was killed may be left", "process", pid, "err", err)
+		}
+		target.Close()
+		l.custody.Forget(pid)
 	})
 }
