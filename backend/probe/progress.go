@@ -64,7 +64,7 @@ func tallyOf(pid int) tally { return tally{hold.TransferOf(pid), hold.ChildrenTi
 // signsOf returns the signs of a process. threads are its stacks as they are shown. Helper threads of runtimes
 // are left out: they spin, or wait with a time limit.
 func (p *process) signsOf(shot *snapshot.Process, held *hold.Process, w *waits, threads [][]stack.Frame, value *expression.Expr) *signs {
-	s := &signs{threads: map[int]uint64{}}
+	s, all := &signs{threads: map[int]uint64{}}, byID(held)
 	messages := digest.New()
 	counted := false
 	for i := range shot.Threads {
@@ -74,7 +74,7 @@ func (p *process) signsOf(shot *snapshot.Process, held *hold.Process, w *waits, 
 			continue
 		}
 		hash := digest.New()
-		stamp(hash, shot, held, t, c.frame, inMPI, remainders(t))
+		stamp(hash, shot, all[t.TID], t, c.frame, inMPI, remainders(t))
 		s.threads[t.TID] = hash.Sum()
 		if inMPI && c.sequenced {
 			addNumber(messages, c.sequences)

@@ -30,8 +30,8 @@ var saved = map[uint64]bool{3: true, 6: true, 12: true, 13: true, 14: true, 15: 
 
 // stamp adds to a hash what changes if a thread makes progress: registers and stack. For a thread in MPI,
 // whose call is at frame, those are of the function that called MPI and its callers only. Of the stack, what is at the
-// addresses of except is left out, remainder bytes each.
-func stamp(hash digest.Running, shot *snapshot.Process, held *hold.Process, t *snapshot.Thread, frame int, inMPI bool, except []uint64) {
+// addresses of except is left out, remainder bytes each. held is the same thread.
+func stamp(hash digest.Running, shot *snapshot.Process, held *hold.Thread, t *snapshot.Thread, frame int, inMPI bool, except []uint64) {
 	if len(t.Stack.Frames) == 0 {
 		return
 	}
@@ -48,15 +48,12 @@ func stamp(hash digest.Running, shot *snapshot.Process, held *hold.Process, t *s
 			add(v)
 		}
 	}
-	for i := range held.Threads {
-		s := &held.Threads[i].Stack
-		if held.Threads[i].TID == t.TID && from >= s.Addr && from < s.Addr+uint64(len(s.Bytes)) {
-			b := s.Bytes[from-s.Addr:]
-			if t.Pointer > from && t.Pointer-from < uint64(len(b)) { // after it the kernel notes on which processor the thread runs (rseq(2))
-				b = b[:t.Pointer-from]
-			}
-			addExcept(hash, b[:min(len(b), mostStamped)], from, except)
+	if s := &held.Stack; from >= s.Addr && from < s.Addr+uint64(len(s.Bytes)) {
+		b := s.Bytes[from-s.Addr:]
+		if t.Pointer > from && t.Pointer-from < uint64(len(b)) { // after it the kernel notes on which processor the thread runs (rseq(2))
+			b = b[:t.Pointer-from]
 		}
+		addExcept(hash, b[:min(len(b), mostStamped)], from, except)
 	}
 }
 
@@ -76,8 +73,9 @@ func addExcept(hash digest.Running, b []byte, from uint64, except []uint64) {
 
 // stamp adds to a hash what changes if a thread makes progress that is not in MPI. A thread that waits for the lock of
 // Python looks at the clock now and then, so its frames of Python count.
-func (m *team) stamp(hash digest.Running, i int, held *hold.Process) {
+func (m *team) stamp(hash digest.Running, i int) {
 	t := &m.shot.Threads[i]
+	held := m.held[t.TID]
 	switch {
 	case m.python[i]:
 		addNumber(hash, m.process.python.position(t.Pointer))
@@ -90,11 +88,11 @@ func (m *team) stamp(hash digest.Running, i int, held *hold.Process) {
 
 // stampOf returns a hash of the stamps of threads, but for those of libraries, and those that wait in OpenMP, which may
 // spin. 0: there is no other.
-func (m *team) stampOf(threads []int, held *hold.Process) uint64 {
+func (m *team) stampOf(threads []int) uint64 {
 	hash, n := digest.New(), 0
 	for _, i := range threads {
 		if f := m.frames[i]; len(f) > 0 && f[0].Func != stack.Helpers && !m.waitsInOpenMP(i) {
-			m.stamp(hash, i, held)
+			m.stamp(hash, i)
 			n++
 		}
 	}

@@ -64,11 +64,8 @@ type team struct {
 // newTeam finds out what the threads of a process wait for.
 func newTeam(p *process, shot *snapshot.Process, held *hold.Process, frames [][]stack.Frame) *team {
 	n := len(shot.Threads)
-	m := &team{process: p, shot: shot, frames: frames, held: map[int]*hold.Thread{},
+	m := &team{process: p, shot: shot, frames: frames, held: byID(held),
 		waits: make([]kernelcall.Wait, n), waitFor: make([]int, n), python: make([]bool, n)}
-	for i := range held.Threads {
-		m.held[held.Threads[i].TID] = &held.Threads[i]
-	}
 	for i := range shot.Threads {
 		m.tids = append(m.tids, shot.Threads[i].TID)
 	}
@@ -85,6 +82,15 @@ func newTeam(p *process, shot *snapshot.Process, held *hold.Process, frames [][]
 		}
 	}
 	return m
+}
+
+// byID returns the threads of a process by their IDs.
+func byID(held *hold.Process) map[int]*hold.Thread {
+	all := make(map[int]*hold.Thread, len(held.Threads))
+	for i := range held.Threads {
+		all[held.Threads[i].TID] = &held.Threads[i]
+	}
+	return all
 }
 
 // compare orders the IDs of threads: the first thread of the process, which may not have the lowest one since they begin anew

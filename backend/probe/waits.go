@@ -91,15 +91,15 @@ func (p *process) waitsOf(shot *snapshot.Process, held *hold.Process, threads []
 		}
 		switch {
 		case inMPI:
-			stamp(hash, shot, held, t, c.frame, true, nil)
+			stamp(hash, shot, m.held[t.TID], t, c.frame, true, nil)
 		case t.TID == p.pid:
-			m.stamp(hash, i, held)
+			m.stamp(hash, i)
 		case !inTorch:
 			others = append(others, i)
 		}
 	}
 	for _, i := range m.describe(&w.Doing, waitsInCall) {
-		m.stamp(hash, i, held)
+		m.stamp(hash, i)
 	}
 	if caller >= 0 && calls == 1 && w.Doing.State == wait.NotKnown { // the call of the rank is not that of the first thread
 		c := p.calls[shot.Threads[caller].TID]
@@ -110,7 +110,7 @@ func (p *process) waitsOf(shot *snapshot.Process, held *hold.Process, threads []
 		w.runs, w.polling = p.runs, p.polling(shot)
 	}
 	if w.inCall = calls > 0; w.inCall {
-		w.others = m.stampOf(others, held)
+		w.others = m.stampOf(others)
 	}
 	w.peer, w.object = m.peer()
 	if calls > 1 {
@@ -337,12 +337,7 @@ func ofMPI(f stack.Frame) bool { return mpi.IsLibrary(filepath.Base(f.From)) }
 
 // stateOf returns the state of a process by that of its first thread, or of another one if that has ended.
 func stateOf(pid int) wait.State {
-	text := proc.Line("/proc/%d/task/%d/stat", pid, pid) // that of the whole process costs a look at each thread
-	i := strings.LastIndex(text, ") ")                   // the name may contain anything
-	if i < 0 || i+2 >= len(text) {
-		return wait.Dead
-	}
-	switch text[i+2] {
+	switch proc.Letter(pid, pid) {
 	case 'R':
 		return wait.Running
 	case 'S', 'I':
@@ -353,7 +348,7 @@ func stateOf(pid int) wait.State {
 		return wait.Stopped
 	case 't':
 		return wait.Traced
-	case 'Z', 'X', 'x':
+	case 'Z', 'X', 'x', 0:
 		return wait.Dead
 	}
 	return wait.NotKnown

@@ -22,10 +22,9 @@ var threadStates = []struct{ letters, words string }{
 func States(pid int) string {
 	counts := make([]int, len(threadStates))
 	for _, tid := range Threads(pid) {
-		text := proc.Line("/proc/%d/task/%d/stat", pid, tid) // a thread that has ended has no state
-		_, rest, _ := strings.Cut(text[strings.LastIndexByte(text, ')')+1:], " ")
+		letter := proc.Letter(pid, tid) // 0 is in none
 		for i, s := range threadStates {
-			if rest != "" && strings.Contains(s.letters, rest[:1]) {
+			if strings.IndexByte(s.letters, letter) >= 0 {
 				counts[i]++
 			}
 		}

@@ -70,6 +70,17 @@ func Line(format string, args ...any) string {
 	}
 }
 
+// Letter returns the state of a thread (proc(5), stat, field 3); 0: it has ended. The file of the whole process would cost
+// the kernel a look at each of its threads.
+func Letter(pid, tid int) byte {
+	text := Line("/proc/%d/task/%d/stat", pid, tid)
+	i := strings.LastIndex(text, ") ") // the name may contain anything
+	if i < 0 || i+2 >= len(text) {
+		return 0
+	}
+	return text[i+2]
+}
+
 // Numbers returns the names of a directory of /proc that are numbers.
 func Numbers(path string) ([]int, error) {
 	fd, err := unix.Open(path, unix.O_RDONLY|unix.O_DIRECTORY|unix.O_CLOEXEC, 0)
