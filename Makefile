@@ -7,8 +7,8 @@ SOURCES := $(shell find cmd master server tree backend protocol launch -name '*.
 VERSION := $(shell git describe --tags --always --dirty 2>/dev/null || echo unknown)
 FUZZTIME ?= 10s
 
-# Packages whose tests start other programs, in two lanes that run side by side. Under -race, and with programs
-# of sdm that are built so, e2e and the second lane take two or three times as long; make faults does so.
+# Packages whose tests start other programs. Under -race, and with programs of sdm that are built so, E2E and
+# UNRACED take two or three times as long; make faults does so.
 E2E     := sdm/cmd/internal/e2e
 RACED   := sdm/launch/launchtest sdm/launch/mpir sdm/backend/gdb/custody sdm/launch/local sdm/server sdm/cmd/sdm-server sdm/cmd/sdm-master sdm/cmd/sdm-pmix sdm/cmd/internal/newcommand
 UNRACED := sdm/cmd/sdm sdm/backend/gdb sdm/backend/probe sdm/cmd/internal/oracle
@@ -46,7 +46,7 @@ platform:
 	@case ' $(PLATFORMS) ' in *" $$($(GO) env GOOS)/$$($(GO) env GOARCH) "*) ;; \
 	  *) echo "sdm runs on $(PLATFORMS) only, not on $$($(GO) env GOOS)/$$($(GO) env GOARCH)"; exit 1;; esac
 
-.PHONY: platform help build demo test apps check unit e2e raced unraced floors lint fuzz faults roots matrix tapes bench clean
+.PHONY: platform help build demo test apps check unit e2e lane1 lane2 floors lint fuzz faults roots matrix tapes bench clean
 
 help: ## list the targets
 	@grep -hE '^[a-z0-9]+:.*##' $(MAKEFILE_LIST) | sed 's/:.*## /\t/' | expand -t 12
@@ -80,16 +80,16 @@ unit: ## what needs no other program; under -race but for simulated trees
 	$(TESTSUM) --packages '$(SIMULATED)' -- -timeout 10m
 	$(TESTSUM) --packages '$(UNIT)' -- -race -p 3 -timeout 10m
 
-# Two packages at a time: half of the time they wait. Not more: they start real gdbs and MPI jobs by
+# Two lanes, a package at a time in each: half of the time they wait. Not more: they start real gdbs and MPI jobs by
 # the dozen, and what they wait for has deadlines.
 e2e: build ## real gdbs, real Open MPI and MPICH, real processes killed
-	@$(MAKE) --no-print-directory -j2 raced unraced
+	@$(MAKE) --no-print-directory -j2 lane1 lane2
 
-raced:
+lane1:
 	$(TESTSUM) $(RERUN) --packages '$(E2E)' -- -timeout 45m
 	$(TESTSUM) $(RERUN) --packages '$(RACED)' -- -race -p 1 -timeout 20m
 
-unraced:
+lane2:
 	$(TESTSUM) $(RERUN) --packages '$(UNRACED)' -- -p 1 -timeout 45m
 
 # What is said in bin/apps/*.txt is to be looked at: the checks do not see everything.
