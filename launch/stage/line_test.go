@@ -5,6 +5,7 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"strings"
 	"testing"
 )
 
@@ -12,8 +13,8 @@ import (
 // removed, and the shared program runs. The program that runs can read the rest of the pipe.
 func TestLines(t *testing.T) {
 	const text = "#!/bin/sh\n[ \"$*\" = --version ] && exit\n[ \"$1 $2\" = \"--staged $0\" ] && shift 2; echo copy \"$@\"; cat <&3\n"
-	shrinking := "#!/bin/sh\nrm -f \"${0%/*}/" + filepath.Base(CopyOf(nil, "sdm-server", "", "s").Path) + "\"\n" + // as a server on another host does in that moment
-		"[ \"$*\" = --version ] && exit\n[ \"$1 $2\" = \"--staged $0\" ] && shift 2; echo copy \"$@\"; cat <&3\n"
+	// As a server on another host does in that moment.
+	shrinking := strings.Replace(text, "\n", "\nrm -f \"${0%/*}/"+filepath.Base(CopyOf(nil, "sdm-server", "", "s").Path)+"\"\n", 1)
 	const broken = "#!/nowhere\n"
 	shared := source(t, "#!/bin/sh\necho shared \"$@\"; cat <&3\n")
 	for _, c := range []struct {

@@ -328,8 +328,8 @@ func (h *hung) plain(text string) string {
 	return steady(numbersOfHangs.ReplaceAllString(text, "${1}N"), h.s.dir)
 }
 
-// kill ends the job. On a busy machine mpirun of Open MPI 4 has not noticed the end of its ranks in 2 of 25 jobs that
-// nobody else had looked at.
+// kill ends the job. On a busy machine mpirun of Open MPI 4 has not noticed the end of its ranks in 2 of 25 jobs without
+// sdm.
 func (h *hung) kill() {
 	for _, pid := range h.pids {
 		syscall.Kill(pid, syscall.SIGKILL)
