@@ -36,8 +36,7 @@ type gdbProcess struct {
 	inputFull    bool // gdb's stdin is full; the poller watches it
 	broken       bool // see giveUp: the output of gdb is ignored
 	pendingInput []byte
-	orphans      []*inferior.Process // children of its ranks that it traced when it was killed to be replaced
-	first        []byte              // its first commands, until it has answered
+	first        []byte // its first commands, until it has answered
 }
 
 // commandLine returns the command line of a gdb.
@@ -180,8 +179,6 @@ func (l *loop) processEnded(k *gdbProcess) {
 	k.crashed = how.Crashed
 	k.process.kill() // the processes that gdb has started
 	k.process.close()
-	inferior.ContinueAll(k.orphans)
-	k.orphans = nil
 	l.custody.Forget(k.process.pid)
 	k.process = nil
 	l.returnIndexes(k)
@@ -193,16 +190,6 @@ func (l *loop) processEnded(k *gdbProcess) {
 	l.recoverRanks(k, orphans)
 	l.touch(k)
 	l.remove(k)
-}
-
-// holdOrphans opens the children of ranks that would stay stopped after the end of a gdb that is replaced.
-func (k *gdbProcess) holdOrphans() {
-	if k.debugger.Replaced == "" || k.orphans != nil {
-		return
-	}
-	for _, s := range k.entries {
-		k.orphans = append(k.orphans, k.children(s)...)
-	}
 }
 
 // children returns the children of a rank that its gdb traces, except those that are ranks themselves.
@@ -222,7 +209,7 @@ func (l *loop) removeFromChildren(k *gdbProcess, s *rankEntry) {
 		return
 	}
 	for _, c := range k.children(s) {
-		if err := inferior.RemoveBreakpoints(c.PID()); err != nil {
+		if err := c.RemoveFromChild(); err != nil {
 			l.log().Warn("breakpoints may be left in a child of a rank", "process", c.PID(), "err", err)
 		}
 		c.Close()
@@ -304,9 +291,7 @@ func (l *loop) remove(k *gdbProcess) {
 	delete(l.gdbs, k.number)
 	for _, s := range k.entries {
 		s.gdbEnded = true
-		if !s.detached {
-			l.release(s, k.crashed)
-		}
+		l.release(s, k.crashed)
 		if l.closing || l.ranks[s.machine.Target.Rank] != s {
 			l.discard(s)
 		}

@@ -31,7 +31,6 @@ type rankEntry struct {
 	// The following are about a process that was attached to.
 	stopped  bool // it was stopped by a signal before
 	halted   bool // sdm has stopped it, for another gdb
-	detached bool // the user has released it before the end of the session
 	released bool // see release
 }
 
@@ -169,9 +168,6 @@ func (l *loop) ended(r rank.ID, exit protocol.Exit) {
 
 // close ends all ranks; with forced it kills all gdbs.
 func (l *loop) close(ctx context.Context, forced bool) {
-	for _, s := range l.entries {
-		s.detached = s.detached || !l.closing && s.machine.State.IsOver()
-	}
 	l.ctx, l.closing, l.forced = ctx, true, forced
 	for _, k := range l.gdbs {
 		k.close(l)

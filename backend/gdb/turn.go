@@ -124,6 +124,9 @@ func (l *loop) applyOutputs() {
 			for _, g := range out.Signals {
 				l.signal(s, g)
 			}
+			if out.Detached && !l.closing {
+				l.release(s, false)
+			}
 			l.messages = append(l.messages, out.Messages...)
 			for _, o := range out.Reads {
 				l.read(s, o)
@@ -137,7 +140,6 @@ func (l *loop) applyOutputs() {
 		}
 		d := k.debugger
 		if d.Kill && k.process != nil {
-			k.holdOrphans()
 			k.process.kill()
 		}
 		d.Kill = false

@@ -17,6 +17,7 @@ type Effects struct {
 	Move          bool // the rank is to get a gdb of its own, see handover
 	Check         bool // check whether the process lives; if not, Missed is called
 	ClearChildren bool // breakpoints are to be removed from stopped children before gdb detaches
+	Detached      bool // the process runs on without gdb
 }
 
 // Signal is a signal to be sent, by its name ("SIGSTOP").

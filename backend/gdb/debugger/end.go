@@ -244,6 +244,7 @@ func (en *termination) escalate() {
 // reportDetached reports that the target runs on without a debugger.
 func (en *termination) reportDetached() {
 	if en.Event(protocol.KindDetached, struct{}{}) {
+		en.Out.Detached = true
 		en.finish(en.State)
 	}
 }

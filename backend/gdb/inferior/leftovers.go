@@ -6,6 +6,7 @@ import (
 	"bytes"
 	"fmt"
 	"io"
+	"iter"
 	"os"
 	"runtime"
 	"syscall"
@@ -24,73 +25,123 @@ func trap() []byte {
 
 // RemoveBreakpoints removes the breakpoints that a gdb that has ended has left in a process: it
 // restores instructions wherever the code differs from the file by just that instruction. It reads
-// all code of the program and its libraries (a second per gigabyte), and writes nothing else.
+// all code of the program and its libraries (a second per gigabyte), and writes nothing else. It also
+// continues children that the gdb has left at their first instruction.
+//
+// The process must have been stopped: RemoveBreakpoints waits until no thread runs, and returns an
+// error if some still do after eight seconds. While a process runs, it may map a library where
+// another one was when the mappings were read, and an instruction of the new library that contains the
+// same byte would be taken for a breakpoint. That is not rare: the procedure linkage tables of many
+// libraries begin with a jump that contains 0xcc.
 func RemoveBreakpoints(pid int) error {
-	maps, err := mapsOf(pid)
-	if err != nil {
+	if err := awaitStop(pid); err != nil {
 		return err
 	}
-	mem, err := os.OpenFile(fmt.Sprintf("/proc/%d/mem", pid), os.O_RDWR, 0)
+	_, err := breakpoints(pid, true)
+	continueNewborn(pid)
+	return err
+}
+
+// RemoveFromChild removes breakpoints from a process that its tracer holds, or will hold, at its first
+// instruction. It does nothing if the process has executed instructions and runs.
+func (p *Process) RemoveFromChild() error {
+	if !p.waits() {
+		return nil
+	}
+	_, err := breakpoints(p.pid, true)
+	return err
+}
+
+// clear removes what a gdb that has ended has left: children stopped at their first instruction, and
+// breakpoints. If there are breakpoints, the process is stopped afterwards.
+func (p *Process) clear() error {
+	if left, err := breakpoints(p.pid, false); err == nil && !left {
+		continueNewborn(p.pid)
+		return nil
+	}
+	// It may also be that the mappings have changed meanwhile.
+	p.Signal(syscall.SIGSTOP)
+	return RemoveBreakpoints(p.pid)
+}
+
+// breakpoints reports whether there are breakpoints, and removes them if told so.
+func breakpoints(pid int, remove bool) (found bool, err error) {
+	maps, err := mapsOf(pid)
 	if err != nil {
-		return err
+		return false, err
+	}
+	flag := os.O_RDONLY
+	if remove {
+		flag = os.O_RDWR
+	}
+	mem, err := os.OpenFile(fmt.Sprintf("/proc/%d/mem", pid), flag, 0)
+	if err != nil {
+		return false, err
 	}
 	defer mem.Close()
 	for m := range mappings(maps) {
 		if !m.code || !m.file() {
 			continue
 		}
-		if err := m.removeBreakpoints(pid, mem); err != nil {
-			return fmt.Errorf("%s: %w", m.path, err)
+		left, err := m.breakpoints(pid, mem, remove)
+		if err != nil {
+			return false, fmt.Errorf("%s: %w", m.path, err)
 		}
+		found = found || left
 	}
-	return nil
+	return found, nil
 }
 
-// removeBreakpoints compares the code of a mapping with its file. It does nothing if the file has
-// been replaced since it was mapped.
-func (m mapping) removeBreakpoints(pid int, mem *os.File) error {
+// breakpoints compares the code of a mapping with its file. It finds none if the file has been replaced
+// since it was mapped.
+func (m mapping) breakpoints(pid int, mem *os.File, remove bool) (found bool, err error) {
 	file, err := os.Open(fmt.Sprintf("/proc/%d/root%s", pid, m.path))
 	if err != nil {
-		return nil // deleted, or unreadable
+		return false, nil // deleted, or unreadable
 	}
 	defer file.Close()
 	info, err := file.Stat()
 	if err != nil || !info.Mode().IsRegular() {
-		return nil
+		return false, nil
 	}
 	if s, ok := info.Sys().(*syscall.Stat_t); !ok || s.Ino != m.inode {
-		return nil
+		return false, nil
 	}
 	const piece = 256 << 10
 	is, was := make([]byte, piece), make([]byte, piece)
 	for at := uint64(0); at < m.End-m.First; at += piece {
 		n := int(min(piece, m.End-m.First-at))
 		if _, err := mem.ReadAt(is[:n], int64(m.First+at)); err != nil {
-			return err
+			return found, err
 		}
 		k, err := file.ReadAt(was[:n], m.offset+int64(at))
 		if err != nil && err != io.EOF {
-			return nil
+			return found, nil
 		}
-		if err := patch(mem, int64(m.First+at), is[:k], was[:k]); err != nil {
-			return err
-		}
-	}
-	return nil
-}
-
-// patch restores what was where there is a breakpoint instruction now.
-func patch(mem io.WriterAt, at int64, is, was []byte) error {
-	t := trap()
-	if bytes.Equal(is, was) || t == nil {
-		return nil
-	}
-	for i := 0; i+len(t) <= len(is); i += len(t) {
-		if bytes.Equal(is[i:i+len(t)], t) && !bytes.Equal(was[i:i+len(t)], t) {
-			if _, err := mem.WriteAt(was[i:i+len(t)], at+int64(i)); err != nil {
-				return err
+		for i := range differences(is[:k], was[:k]) {
+			found = true
+			if !remove {
+				continue
+			}
+			if _, err := mem.WriteAt(was[i:i+len(trap())], int64(m.First+at)+int64(i)); err != nil {
+				return true, err
 			}
 		}
 	}
-	return nil
+	return found, nil
+}
+
+// differences returns the offsets at which there is a breakpoint instruction that was not there before.
+func differences(is, was []byte) iter.Seq[int] {
+	return func(yield func(int) bool) {
+		t := trap()
+		if bytes.Equal(is, was) || t == nil {
+			return
+		}
+		for i := 0; i+len(t) <= len(is); i += len(t) {
+			if bytes.Equal(is[i:i+len(t)], t) && !bytes.Equal(was[i:i+len(t)], t) && !yield(i) {
+				return
+			}
+		}
+	}
 }

@@ -5,12 +5,12 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"syscall"
 	"testing"
 )
 
 // TestRemoveBreakpoints writes breakpoints into a process that waits, as a killed gdb leaves them,
-// and removes
-// them; other differences stay.
+// and removes them; other differences stay.
 func TestRemoveBreakpoints(t *testing.T) {
 	if trap() == nil {
 		t.Skip("no breakpoint instruction is known for this processor")
@@ -57,6 +57,7 @@ func TestRemoveBreakpoints(t *testing.T) {
 	}
 	other := []byte{before[1024] ^ 0x55}
 	mem.WriteAt(other, int64(code.First)+1024)
+	cmd.Process.Signal(syscall.SIGSTOP)
 	if err := RemoveBreakpoints(cmd.Process.Pid); err != nil {
 		t.Fatal(err)
 	}

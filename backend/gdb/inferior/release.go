@@ -13,8 +13,8 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// Undo releases a process whose debugger has ended in any way: it removes the debugger's
-// breakpoints and continues the process. stopped reports that the process was stopped by a signal
+// Undo releases a process whose debugger has ended in any way: it removes what the debugger has left (see clear)
+// and continues the process. stopped reports that the process was stopped by a signal
 // before it was attached to: then it stays stopped. halted reports that sdm has stopped it since.
 // If another debugger traces the process by now, Undo only undoes sdm's own stop.
 func (p *Process) Undo(stopped, halted bool) error {
@@ -24,7 +24,9 @@ func (p *Process) Undo(stopped, halted bool) error {
 	}
 	var err error
 	if !traced {
-		err = RemoveBreakpoints(p.pid)
+		if err = p.clear(); p.Gone() {
+			return nil
+		}
 	}
 	if !stopped {
 		// SIGCONT also removes a pending SIGSTOP (signal(7)).

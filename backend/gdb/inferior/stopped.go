@@ -10,6 +10,7 @@ import (
 	"strconv"
 	"strings"
 	"syscall"
+	"time"
 )
 
 // forking are the numbers of the system calls that create a process (amd64: clone, fork, vfork,
@@ -58,27 +59,44 @@ func (p *Process) Stopped() Stopped {
 // Children returns the children of the process that the tracer traces.
 func (p *Process) Children(tracer int) []*Process {
 	var all []*Process
-	lists, _ := filepath.Glob(fmt.Sprintf("/proc/%d/task/*/children", p.pid))
-	for _, list := range lists {
-		b, _ := os.ReadFile(list)
-		for _, text := range strings.Fields(string(b)) {
-			pid, _ := strconv.Atoi(text)
-			status, _ := os.ReadFile(fmt.Sprintf("/proc/%d/status", pid))
-			if field(string(status), "TracerPid") == strconv.Itoa(tracer) {
-				all = append(all, Open(pid))
-			}
+	for _, pid := range childrenOf(p.pid) {
+		status, _ := os.ReadFile(fmt.Sprintf("/proc/%d/status", pid))
+		if field(string(status), "TracerPid") == strconv.Itoa(tracer) {
+			all = append(all, Open(pid))
 		}
 	}
 	return all
 }
 
-// ContinueAll continues processes whose tracer has ended: if the tracer held them at their first
-// instruction, the kernel leaves them stopped. It closes them.
-func ContinueAll(all []*Process) {
-	for _, p := range all {
-		p.Signal(syscall.SIGCONT)
-		p.Close()
+// awaitStop waits until no thread of a process that has been sent a SIGSTOP executes instructions. It returns
+// an error if some still do after about eight seconds.
+func awaitStop(pid int) error {
+	const most = 4 * time.Second
+	for wait := time.Millisecond; ; wait *= 2 {
+		threads := statesOf(pid)
+		// A thread in an uninterruptible call (D) stops at the end of that. It may be a vfork whose child is
+		// still on its way to its first instruction, so it is waited for, too.
+		if strings.Trim(threads, "TtZX") == "" || wait > most && strings.Trim(threads, "TtZXD") == "" {
+			return nil
+		}
+		if wait > most {
+			return fmt.Errorf("process %d does not stop", pid)
+		}
+		continueNewborn(pid)
+		time.Sleep(wait)
 	}
+}
+
+// statesOf returns the states of all threads of a process, a letter each (proc(5), /proc/PID/task/TID/stat).
+func statesOf(pid int) string {
+	var all []byte
+	tasks, _ := filepath.Glob(fmt.Sprintf("/proc/%d/task/*/stat", pid))
+	for _, task := range tasks {
+		if s := state(task); s != 0 { // otherwise it has ended
+			all = append(all, s)
+		}
+	}
+	return string(all)
 }
 
 // CPUTime returns the processor time that a process has used, in ticks, user and system, as text.
