@@ -14,6 +14,7 @@ import (
 
 	"sdm/backend"
 	"sdm/backend/backendtest"
+	"sdm/cmd/internal/gdbflags"
 	"sdm/launch/local"
 	"sdm/protocol"
 	"sdm/protocol/rank"
@@ -124,10 +125,11 @@ func (p *placer) place(ranks rank.Set, stopAt string) []backend.Target {
 	return targets
 }
 
-// bring makes ranks that are held run to a function.
+// bring makes ranks that are held run to a function. Each has a gdb of its own: a gdb that runs others waits
+// for a SIGSTOP that it has sent, and at the detach takes back ours with its own.
 func (p *placer) bring(targets []backend.Target, ranks rank.Set, stopAt string) {
 	p.t.Helper()
-	engine, err := openGDB(&options{}, slog.New(slog.DiscardHandler), p)
+	engine, err := openGDB(&options{gdb: gdbflags.Values{RanksPerGDB: "1"}}, slog.New(slog.DiscardHandler), p)
 	if err != nil {
 		p.t.Fatal(err)
 	}
