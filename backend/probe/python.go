@@ -144,6 +144,14 @@ func (x *pythonOf) lockAt(addr uint64) (holder uint64, ok bool) {
 	return x.in.LockAt(x.shot, addr)
 }
 
+// holder is python.Snapshot.Holder of the present sample.
+func (x *pythonOf) holder(pointer uint64) uint64 {
+	if x == nil || x.shot == nil {
+		return 0
+	}
+	return x.shot.Holder(pointer)
+}
+
 // position returns the python.Thread.Position of a thread by its pointer; 0: it has none.
 func (x *pythonOf) position(pointer uint64) uint64 {
 	threads := x.threads()

@@ -77,8 +77,13 @@ func newTeam(p *process, shot *snapshot.Process, held *hold.Process, frames [][]
 		}
 	}
 	for i := range shot.Threads {
-		if c := m.call(i); c.Number == kernelcall.FutexCall {
+		switch c := m.call(i); c.Number {
+		case kernelcall.FutexCall:
 			m.futexWait(i, c)
+		case kernelcall.None:
+			if holder := p.python.holder(shot.Threads[i].Pointer); holder != 0 && takesLock(frames[i]) {
+				m.pythonWait(i, holder)
+			}
 		}
 	}
 	return m
@@ -154,13 +159,7 @@ func (m *team) call(i int) kernelcall.Call {
 func (m *team) futexWait(i int, c kernelcall.Call) {
 	tid := m.shot.Threads[i].TID
 	if holder, ok := m.process.python.lockAt(c.Args[0]); ok {
-		m.python[i] = true
-		m.waits[i] = kernelcall.Wait{Does: "waits for the lock of Python"}
-		for k := range m.shot.Threads {
-			if holder != 0 && m.shot.Threads[k].Pointer == holder && k != i {
-				m.waits[i].Lock, m.waitFor[i] = true, m.number(m.shot.Threads[k].TID)
-			}
-		}
+		m.pythonWait(i, holder)
 		return
 	}
 	if m.waitsInOpenMP(i) { // see inOpenMP
@@ -192,6 +191,30 @@ func (m *team) futexWait(i int, c kernelcall.Call) {
 		w.Does = "waits " + called
 	}
 	m.waits[i] = w
+}
+
+// pythonWait records that a thread waits for the lock of its interpreter, which the thread with the pointer holder has; 0:
+// it is not known which.
+func (m *team) pythonWait(i int, holder uint64) {
+	m.python[i] = true
+	m.waits[i] = kernelcall.Wait{Does: "waits for the lock of Python"}
+	for k := range m.shot.Threads {
+		if holder != 0 && m.shot.Threads[k].Pointer == holder && k != i {
+			m.waits[i].Lock, m.waitFor[i] = true, m.number(m.shot.Threads[k].TID)
+		}
+	}
+}
+
+// takingLock are the functions of CPython in which a thread takes the lock of its interpreter, and does little else.
+var takingLock = map[string]bool{
+	"take_gil": true, "PyEval_RestoreThread": true, "PyEval_AcquireThread": true, "PyGILState_Ensure": true,
+	"_Py_HandlePending": true, "eval_frame_handle_pending": true,
+}
+
+// takesLock reports whether a thread that runs takes the lock of its interpreter: it wakes every 5 ms to look at the clock.
+func takesLock(frames []stack.Frame) bool {
+	const most = 6 // below are the wait for a condition and the clock
+	return slices.ContainsFunc(frames[max(len(frames)-most, 0):], func(f stack.Frame) bool { return takingLock[f.Func] })
 }
 
 // described is kernelcall.Futex.Described of an address.
@@ -231,7 +254,7 @@ func (m *team) thread(i int) wait.Thread {
 			out.Name = kernelcall.Shown(name)
 		}
 	}
-	if c.Number != kernelcall.None {
+	if c.Number != kernelcall.None || m.python[i] {
 		out.State = wait.Sleeping
 	}
 	if t.Why == "in state D" {

@@ -2,7 +2,11 @@
 
 package python
 
-import "sdm/protocol/digest"
+import (
+	"slices"
+
+	"sdm/protocol/digest"
+)
 
 // mostLock bounds the size of a lock (struct _gil_runtime_state) in bytes: it has two mutexes and two condition variables.
 const mostLock = 256
@@ -25,6 +29,21 @@ func (in *Interpreter) LockAt(s *Snapshot, addr uint64) (holder uint64, ok bool)
 		}
 	}
 	return holder, ok
+}
+
+// Holder returns the Thread.Pointer of the thread that holds the lock for which the thread of pointer would wait; 0: it
+// holds that itself, or nobody does, or the threads are not known.
+func (s *Snapshot) Holder(pointer uint64) uint64 {
+	i := slices.IndexFunc(s.Threads, func(t Thread) bool { return t.Pointer == pointer && pointer != 0 })
+	if i < 0 || s.Threads[i].HasLock {
+		return 0
+	}
+	for k := range s.Threads {
+		if t := &s.Threads[k]; t.HasLock && t.lock == s.Threads[i].lock {
+			return t.Pointer
+		}
+	}
+	return 0
 }
 
 // Position returns a hash of the functions and instructions of the Python frames of a thread.
