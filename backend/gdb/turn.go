@@ -125,6 +125,7 @@ func (l *loop) applyOutputs() {
 				l.signal(s, g)
 			}
 			if out.Detached && !l.closing {
+				s.halted = false // its gdb has had it since, and has left nothing in it
 				l.release(s, false)
 			}
 			l.messages = append(l.messages, out.Messages...)
