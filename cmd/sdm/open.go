@@ -7,6 +7,8 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"slices"
+	"strings"
 
 	"github.com/spf13/pflag"
 
@@ -68,7 +70,7 @@ func (a *app) open(args []string) console.Status {
 	if status, done := a.read(f, args, openHelp); done {
 		return status
 	}
-	o.args = f.Args()
+	o.args = withoutReports(f.Args())
 	err := o.validateOpen()
 	var file *hangfile.File
 	if err == nil {
@@ -85,6 +87,14 @@ func (a *app) open(args []string) console.Status {
 			return a.serveFile(l.ctx, o, p, file)
 		}
 		return a.showFile(l, p, file)
+	})
+}
+
+// withoutReports leaves out the reports of hang files that are named too, as by sdm-hang-1234*.
+func withoutReports(names []string) []string {
+	return slices.DeleteFunc(slices.Clone(names), func(name string) bool {
+		file, isReport := strings.CutSuffix(name, ".html")
+		return isReport && slices.Contains(names, file)
 	})
 }
 
