@@ -14,7 +14,7 @@ func TestTakesLock(t *testing.T) {
 		"main step time_sleep PyEval_RestoreThread ?? ?? clock_gettime":          true,
 		"main step _PyEval_EvalFrameDefault":                                     false,
 		"PyEval_RestoreThread a b c d e f g":                                     false, // it calls that itself
-		"": false,
+		"":                                                                       false,
 	} {
 		var frames []stack.Frame
 		for _, f := range strings.Fields(text) {

@@ -24,54 +24,43 @@ const newbornWait = 100 * time.Millisecond
 // after it has removed the breakpoints, of which they have copies.
 func continueNewborn(pid int) {
 	for until := time.Now().Add(newbornWait); ; time.Sleep(newbornWait / 50) {
-		young := false
+		anyYoung := false
 		for _, child := range childrenOf(pid) {
-			switch newborn(child) {
-			case running:
-				young = true
-			case stopped:
-				p := Open(child)
-				if newborn(child) == stopped { // another process has not got its id
-					_, _ = breakpoints(child, true) // it ends by SIGTRAP at worst, and would not run otherwise
-					p.Signal(syscall.SIGCONT)
-				}
-				p.Close()
+			held, young := newborn(child)
+			anyYoung = anyYoung || young
+			if !held {
+				continue
 			}
+			p := Open(child)
+			if held, _ = newborn(child); held { // no other process has got its id
+				_, _ = breakpoints(child, true) // with them it may end by SIGTRAP; otherwise it would never run
+				p.Signal(syscall.SIGCONT)
+			}
+			p.Close()
 		}
-		if !young || time.Now().After(until) {
+		if !anyYoung || time.Now().After(until) {
 			return
 		}
 	}
 }
 
-// childState is what a child does that has not returned from the system call that created it.
-type childState int
-
-const (
-	other   childState = iota // it has returned, or has ended, or is traced
-	running                   // it may still be on its way to its stop
-	stopped
-)
-
-// newborn returns the state of a child.
-func newborn(pid int) childState {
+// newborn reports whether a child that nobody traces is stopped at its first instruction, and whether it is so young that
+// it may still be on its way there.
+func newborn(pid int) (held, young bool) {
 	status, _ := os.ReadFile(fmt.Sprintf("/proc/%d/status", pid))
 	if field(string(status), "TracerPid") != "0" {
-		return other
+		return false, false
 	}
 	switch state(fmt.Sprintf("/proc/%d/stat", pid)) {
 	case 'T':
 		// A child inherits the registers of its parent, and with them the number of the call.
 		call, _ := os.ReadFile(fmt.Sprintf("/proc/%d/syscall", pid))
-		if number, _, _ := strings.Cut(string(call), " "); slices.Contains(forking, number) {
-			return stopped
-		}
+		number, _, _ := strings.Cut(string(call), " ")
+		return slices.Contains(forking, number), false
 	case 'R', 't':
-		if isYoung(pid) {
-			return running
-		}
+		return false, isYoung(pid)
 	}
-	return other
+	return false, false
 }
 
 // isYoung reports whether a process has used less than a tick of processor time.
