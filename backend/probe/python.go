@@ -1,4 +1,4 @@
-// Python frames of processes.
+// Python frames of processes, and threads that wait for the lock of Python.
 
 package probe
 
@@ -8,6 +8,7 @@ import (
 	"strings"
 
 	"sdm/backend/probe/hold"
+	"sdm/backend/probe/kernelcall"
 	"sdm/backend/probe/python"
 	"sdm/backend/probe/snapshot"
 	"sdm/backend/probe/splice"
@@ -150,6 +151,30 @@ func (x *pythonOf) holder(pointer uint64) uint64 {
 		return 0
 	}
 	return x.shot.Holder(pointer)
+}
+
+// pythonWait records that a thread waits for the lock of its interpreter, which the thread with the pointer holder has; 0:
+// it is not known which.
+func (m *team) pythonWait(i int, holder uint64) {
+	m.python[i] = true
+	m.waits[i] = kernelcall.Wait{Does: "waits for the lock of Python"}
+	for k := range m.shot.Threads {
+		if holder != 0 && m.shot.Threads[k].Pointer == holder && k != i {
+			m.waits[i].Lock, m.waitFor[i] = true, m.number(m.shot.Threads[k].TID)
+		}
+	}
+}
+
+// takingLock are the functions of CPython in which a thread takes the lock of its interpreter, and does little else.
+var takingLock = map[string]bool{
+	"take_gil": true, "PyEval_RestoreThread": true, "PyEval_AcquireThread": true, "PyGILState_Ensure": true,
+	"_Py_HandlePending": true, "eval_frame_handle_pending": true,
+}
+
+// takesLock reports whether a thread that runs takes the lock of its interpreter: it wakes every 5 ms to look at the clock.
+func takesLock(frames []stack.Frame) bool {
+	const most = 6 // below are the wait for a condition and the clock
+	return slices.ContainsFunc(frames[max(len(frames)-most, 0):], func(f stack.Frame) bool { return takingLock[f.Func] })
 }
 
 // position returns the python.Thread.Position of a thread by its pointer; 0: it has none.

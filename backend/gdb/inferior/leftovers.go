@@ -38,17 +38,7 @@ func RemoveBreakpoints(pid int) error {
 		return err
 	}
 	_, err := breakpoints(pid, true)
-	continueNewborn(pid)
-	return err
-}
-
-// RemoveFromChild removes breakpoints from a process that its tracer holds, or will hold, at its first
-// instruction. It does nothing if the process has executed instructions and runs.
-func (p *Process) RemoveFromChild() error {
-	if !p.waits() {
-		return nil
-	}
-	_, err := breakpoints(p.pid, true)
+	continueChildren(pid)
 	return err
 }
 
@@ -56,7 +46,7 @@ func (p *Process) RemoveFromChild() error {
 // breakpoints. If there are breakpoints, the process is stopped afterwards.
 func (p *Process) clear() error {
 	if left, err := breakpoints(p.pid, false); err == nil && !left {
-		continueNewborn(p.pid)
+		continueChildren(p.pid)
 		return nil
 	}
 	// It may also be that the mappings have changed meanwhile.
@@ -64,7 +54,7 @@ func (p *Process) clear() error {
 	return RemoveBreakpoints(p.pid)
 }
 
-// breakpoints reports whether there are breakpoints, and removes them if told so.
+// breakpoints reports whether there are breakpoints, and removes all of them if told so.
 func breakpoints(pid int, remove bool) (found bool, err error) {
 	maps, err := mapsOf(pid)
 	if err != nil {
@@ -87,7 +77,9 @@ func breakpoints(pid int, remove bool) (found bool, err error) {
 		if err != nil {
 			return false, fmt.Errorf("%s: %w", m.path, err)
 		}
-		found = found || left
+		if found = found || left; found && !remove {
+			break
+		}
 	}
 	return found, nil
 }
@@ -119,9 +111,8 @@ func (m mapping) breakpoints(pid int, mem *os.File, remove bool) (found bool, er
 			return found, nil
 		}
 		for i := range differences(is[:k], was[:k]) {
-			found = true
-			if !remove {
-				continue
+			if found = true; !remove {
+				return true, nil
 			}
 			if _, err := mem.WriteAt(was[i:i+len(trap())], int64(m.First+at)+int64(i)); err != nil {
 				return true, err

@@ -13,9 +13,9 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// Undo releases a process whose debugger has ended in any way: it removes what the debugger has left (see clear)
-// and continues the process. stopped reports that the process was stopped by a signal
-// before it was attached to: then it stays stopped. halted reports that sdm has stopped it since.
+// Undo releases a process whose debugger has ended in any way: it removes what the debugger has left (see
+// clear) and continues the process. stopped reports that the process was stopped by a signal before it
+// was attached to: then it stays stopped. halted reports that sdm has stopped it since.
 // If another debugger traces the process by now, Undo only undoes sdm's own stop.
 func (p *Process) Undo(stopped, halted bool) error {
 	traced := p.keepsTracer()

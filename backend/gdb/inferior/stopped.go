@@ -1,4 +1,4 @@
-// Threads that are stopped by their tracer, and their children.
+// Threads that are stopped, by their tracer or by a signal.
 
 package inferior
 
@@ -7,7 +7,6 @@ import (
 	"os"
 	"path/filepath"
 	"slices"
-	"strconv"
 	"strings"
 	"syscall"
 	"time"
@@ -44,8 +43,7 @@ func (p *Process) Stopped() Stopped {
 		thread := field(status, "Pid") + ":" + field(status, "voluntary_ctxt_switches") + "+" + field(status, "nonvoluntary_ctxt_switches")
 		all = append(all, thread)
 		pends = pends || pendingIn(status, syscall.SIGSTOP)
-		call, _ := os.ReadFile(task + "/syscall")
-		if number, _, _ := strings.Cut(string(call), " "); slices.Contains(forking, number) {
+		if forks(task) {
 			forked = append(forked, thread)
 		}
 	}
@@ -56,16 +54,11 @@ func (p *Process) Stopped() Stopped {
 	return h
 }
 
-// Children returns the children of the process that the tracer traces.
-func (p *Process) Children(tracer int) []*Process {
-	var all []*Process
-	for _, pid := range childrenOf(p.pid) {
-		status, _ := os.ReadFile(fmt.Sprintf("/proc/%d/status", pid))
-		if field(string(status), "TracerPid") == strconv.Itoa(tracer) {
-			all = append(all, Open(pid))
-		}
-	}
-	return all
+// forks reports whether a process or thread, by its directory of /proc, is in a system call that creates a process.
+func forks(dir string) bool {
+	call, _ := os.ReadFile(dir + "/syscall")
+	number, _, _ := strings.Cut(string(call), " ")
+	return slices.Contains(forking, number)
 }
 
 // awaitStop waits until no thread of a process that has been sent a SIGSTOP executes instructions. It returns
@@ -82,7 +75,7 @@ func awaitStop(pid int) error {
 		if wait > most {
 			return fmt.Errorf("process %d does not stop", pid)
 		}
-		continueNewborn(pid)
+		continueChildren(pid)
 		time.Sleep(wait)
 	}
 }

@@ -32,7 +32,7 @@ func (in *Interpreter) LockAt(s *Snapshot, addr uint64) (holder uint64, ok bool)
 }
 
 // Holder returns the Thread.Pointer of the thread that holds the lock for which the thread of pointer would wait; 0: it
-// holds that itself, or nobody does, or the threads are not known.
+// holds that itself, or no thread does, or the threads are not known.
 func (s *Snapshot) Holder(pointer uint64) uint64 {
 	i := slices.IndexFunc(s.Threads, func(t Thread) bool { return t.Pointer == pointer && pointer != 0 })
 	if i < 0 || s.Threads[i].HasLock {

@@ -10,14 +10,14 @@ import (
 	"testing"
 )
 
-// TestUndoWithNewborn undoes at a process whose debugger was killed when the process had just created a child.
-func TestUndoWithNewborn(t *testing.T) {
+// TestUndoWithStoppedChild undoes at a process whose debugger was killed when the process had just created a child.
+func TestUndoWithStoppedChild(t *testing.T) {
 	if runtime.GOARCH != "amd64" {
 		t.Skip("the breakpoint of the program is that of amd64")
 	}
 	dir := t.TempDir()
-	program := filepath.Join(dir, "newborn")
-	compile(t, "-O1", "-o", program, "testdata/newborn.c")
+	program := filepath.Join(dir, "child")
+	compile(t, "-O1", "-o", program, "testdata/child.c")
 	for _, call := range []string{"vfork", "fork"} {
 		t.Run(call, func(t *testing.T) {
 			file := filepath.Join(dir, call)
