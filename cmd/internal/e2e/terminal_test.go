@@ -164,6 +164,14 @@ func TestTerminal(t *testing.T) {
 			c.until("the rank is running")
 			c.until(prompt)
 
+			s.eventually(patience, func() string { // a rank that has not begun would stop elsewhere than the others
+				for _, rank := range s.named("spin") {
+					if rank.state != "S" {
+						return rank.String()
+					}
+				}
+				return ""
+			})
 			c.press(ctrlC)
 			c.until("[0-3] interrupted")
 			c.until(prompt)
