@@ -84,11 +84,21 @@ func (c *cache) of(m *image.Module, pid int) *shared {
 	return s
 }
 
+// keep stores what is known of a process, in place of what was.
+func (c *cache) keep(p *process) {
+	if before := c.processes[p.id]; before != nil {
+		before.files.Close()
+	}
+	c.processes[p.id] = p
+}
+
 // forget drops what is known of a process, and the images that no other process has.
 func (c *cache) forget(pid int) {
-	if _, known := c.processes[pid]; !known {
+	p, known := c.processes[pid]
+	if !known {
 		return
 	}
+	p.files.Close()
 	delete(c.processes, pid)
 	for _, s := range c.images {
 		delete(s.interpreters, pid)

@@ -99,6 +99,7 @@ func (d *Debugged) read(ids []rank.ID, pids []int, known []hold.Known) *wait.Gra
 		}
 	}
 	var graphs []*wait.Graph
+	defer d.cache.unload()
 	for i, s := range d.cache.take(pids, view{by: "line"}) {
 		if s.err == nil {
 			s.waits.Doubt = true // that it is stopped keeps it from receiving

@@ -266,6 +266,7 @@ func (b *Backend) stacks(q backend.Request, ranks rank.Set) {
 	a := &q.Command.Args
 	b.cache.explain, b.cache.progress, b.cache.value = a.Explain, a.Progress, value
 	samples := b.cache.take(pids, view{by, a.AllThreads})
+	defer b.cache.unload()
 	if a.Progress {
 		doing = append(doing, b.progressOf(ids, samples)...)
 	}

@@ -32,9 +32,10 @@ type process struct {
 	images  []*shared        // of the modules
 	placed  []snapshot.Image // the images at their places
 	tables  []placedTables   // of the images
-	size    string           // result of sizeOf before maps were read
-	fresh   bool             // maps have just been read
-	program string           // file of the program, as in image.Module
+	files   proc.Kept
+	size    string // result of sizes before maps were read
+	fresh   bool   // maps have just been read
+	program string // file of the program, as in image.Module
 	objects backend.Objects
 	// mayPython are the images that may contain an interpreter of Python; nil: not looked for yet.
 	mayPython *pythonImages
@@ -74,22 +75,24 @@ func (c *cache) look(pid int) (*process, error) {
 		c.forget(pid)
 		return nil, err
 	}
-	c.processes[pid] = p
+	c.keep(p)
 	c.sweep()
 	return p, nil
 }
 
 // read reads the mappings of a process and finds its images.
 func (c *cache) read(pid int) (*process, error) {
-	p := &process{id: pid, pid: pid, size: sizeOf(pid), fresh: true, derivable: mostDerived}
+	p := &process{id: pid, fresh: true, derivable: mostDerived}
+	p.by(pid)
 	err := p.readMaps(&c.text)
 	if errors.Is(err, errNoMemory) {
 		if tid := hold.LivingThread(pid); tid != 0 {
-			p.pid, p.size = tid, sizeOf(tid)
+			p.by(tid)
 			err = p.readMaps(&c.text)
 		}
 	}
 	if err != nil {
+		p.files.Close()
 		return nil, err
 	}
 	p.modules = image.Modules(p.maps, p.heads, &c.scratch)
@@ -104,8 +107,16 @@ func (c *cache) read(pid int) (*process, error) {
 	return p, nil
 }
 
-// rest drops what the last sample has found.
+// by sets the thread through which the process is read.
+func (p *process) by(tid int) {
+	p.files.Close()
+	p.pid, p.files = tid, proc.Keep(tid)
+	p.size = p.sizes()
+}
+
+// rest drops what the last sample has found, and closes what is open for the next one.
 func (p *process) rest() {
+	p.files.Close()
 	p.calls, p.torch, p.futexes, p.runs = nil, nil, nil, nil
 	if p.python != nil {
 		p.python.shot = nil
@@ -137,7 +148,7 @@ func (p *process) heads(all []image.Head) {
 // isAsBefore reports whether the mappings seem to be those that were read: the size of the memory is
 // the same, and the interpreter of Python, which is read while the process is held, is where it was.
 func (p *process) isAsBefore() bool {
-	if p.size == "" || p.size != sizeOf(p.pid) {
+	if p.size == "" || p.size != p.sizes() {
 		return false
 	}
 	if p.python != nil {
@@ -146,10 +157,10 @@ func (p *process) isAsBefore() bool {
 	return true
 }
 
-// sizeOf returns the sizes of the memory of a process that change with its mappings (proc(5), statm):
+// sizes returns the sizes of the memory of the process that change with its mappings (proc(5), statm):
 // total, code and data. "": not known.
-func sizeOf(pid int) string {
-	f := strings.Fields(proc.Line("/proc/%d/statm", pid))
+func (p *process) sizes() string {
+	f := strings.Fields(p.files.Sizes())
 	if len(f) < 6 {
 		return ""
 	}

@@ -38,6 +38,7 @@ func TestRest(t *testing.T) {
 	c := newCache()
 	take := func() []string { return functions(c.take([]int{p.Process.Pid}, view{"line", true})[0]) }
 	before := take()
+	c.unload()
 	if len(before) != 2 || len(c.images) < 2 {
 		t.Fatalf("%d threads, %d images", len(before), len(c.images))
 	}

@@ -41,9 +41,8 @@ type cost struct {
 const mostTakes = 3
 
 // take stops all threads of processes at the same time, copies their stacks, resumes them and follows the
-// copied stacks. Result i is that of pids[i].
+// copied stacks. Result i is that of pids[i]. The caller calls unload when it has answered.
 func (c *cache) take(pids []int, v view) []sample {
-	defer c.unload()
 	c.cost = cost{}
 	c.host.renew()
 	out := make([]sample, len(pids))
@@ -68,7 +67,7 @@ func (c *cache) takeOnce(pids, which []int, out []sample, v view) (inconsistent 
 	for _, i := range which {
 		p, err := c.looked(pids[i])
 		if out[i] = (sample{err: err}); err == nil {
-			p.state, p.host, p.runs = stateOf(p.pid), &c.host, nil // the state will change when it is held
+			p.state, p.host, p.runs = p.stateNow(), &c.host, nil // the state will change when it is held
 			if p.mayUseTorch() {
 				p.runs = runsOf(pids[i])
 			}
@@ -144,7 +143,8 @@ func (c *cache) sample(p *process, held *hold.Process, v view) (s sample) {
 			if p.python != nil && now.python != nil {
 				now.python.shot = p.python.shot
 			}
-			c.processes[p.id], now.state, now.runs, now.host, now.futexes = now, p.state, p.runs, p.host, p.futexes
+			now.state, now.runs, now.host, now.futexes = p.state, p.runs, p.host, p.futexes
+			c.keep(now)
 			p, shot = now, now.snapshot(held)
 		}
 	}

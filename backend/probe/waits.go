@@ -11,7 +11,6 @@ import (
 	"sdm/backend/probe/hold"
 	"sdm/backend/probe/kernelcall"
 	"sdm/backend/probe/mpi"
-	"sdm/backend/probe/proc"
 	"sdm/backend/probe/snapshot"
 	"sdm/protocol/digest"
 	"sdm/protocol/rank"
@@ -335,9 +334,9 @@ func framesText(frames []stack.Frame, function, signal string) string {
 // ofMPI reports whether a function is in a library of MPI.
 func ofMPI(f stack.Frame) bool { return mpi.IsLibrary(filepath.Base(f.From)) }
 
-// stateOf returns the state of a process by that of its first thread, or of another one if that has ended.
-func stateOf(pid int) wait.State {
-	switch proc.Letter(pid, pid) {
+// stateNow returns the state of the process by that of its first thread, or of another one if that has ended.
+func (p *process) stateNow() wait.State {
+	switch p.files.Letter() {
 	case 'R':
 		return wait.Running
 	case 'S', 'I':

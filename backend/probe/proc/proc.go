@@ -62,18 +62,17 @@ func Line(format string, args ...any) string {
 		return ""
 	}
 	defer unix.Close(fd)
-	var b [mostLine]byte
-	for {
-		if n, err := unix.Read(fd, b[:]); err != unix.EINTR {
-			return string(b[:max(n, 0)])
-		}
-	}
+	return line(fd)
 }
 
-// Letter returns the state of a thread (proc(5), stat, field 3); 0: it has ended. The file of the whole process would cost
-// the kernel a look at each of its threads.
-func Letter(pid, tid int) byte {
-	text := Line("/proc/%d/task/%d/stat", pid, tid)
+// Letter returns the state of a thread (proc(5), stat, field 3); 0: it has ended.
+func Letter(pid, tid int) byte { return letterOf(Line(statOf, pid, tid)) }
+
+// statOf is the file of one thread: that of a whole process would cost the kernel a look at each of its threads.
+const statOf = "/proc/%d/task/%d/stat"
+
+// letterOf returns the state in a text of stat; 0: there is none.
+func letterOf(text string) byte {
 	i := strings.LastIndex(text, ") ") // the name may contain anything
 	if i < 0 || i+2 >= len(text) {
 		return 0
