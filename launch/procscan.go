@@ -1,7 +1,6 @@
 package launch
 
 import (
-	"bytes"
 	"fmt"
 	"maps"
 	"os"
@@ -244,8 +243,13 @@ func (f RankFrom) NumberPids(pids protocol.Proctable, self int) (table protocol.
 	return table, size, table.Check()
 }
 
-// IsRank reports whether a process has a rank in its environment.
-func (f RankFrom) IsRank(pid int) bool { return f.identityOf(pid).Number != Unknown }
+// IsRank reports whether a process has a rank in its environment. sure is false if that is of a resource manager: a
+// shell that was started as a task passes it on to a starter, which is no rank.
+func (f RankFrom) IsRank(pid int) (is, sure bool) {
+	id := f.identityOf(pid)
+	is = id.Number != Unknown
+	return is, is && !slices.ContainsFunc(managers, func(m starter) bool { return m.rank == id.Source })
+}
 
 // EnvironOf returns the environment of a process; it is empty if the process is gone or cannot be
 // read.
@@ -275,8 +279,8 @@ func (f RankFrom) identityOf(pid int) Identity {
 	return id
 }
 
-// Parents returns the parent of every process of this host (proc(5), stat). Processes that end
-// meanwhile may be missing.
+// Parents returns the parent of every process of this host (proc(5), stat) without the threads of the kernel. Processes that
+// end meanwhile may be missing.
 func Parents() map[int]int {
 	parents := map[int]int{}
 	dir, err := os.Open("/proc")
@@ -297,33 +301,33 @@ func Parents() map[int]int {
 	return parents
 }
 
-// parentOf returns the parent of a process; known is false if it has ended.
-func parentOf(pid int) (parent int, known bool) {
-	b, err := statOf(pid)
-	if err != nil {
-		return 0, false
-	}
-	// proc(5): pid (name) state ppid …; the name may hold anything
-	fields := bytes.Fields(b[bytes.LastIndexByte(b, ')')+1:])
-	if len(fields) < 2 {
-		return 0, false
-	}
-	parent, err = strconv.Atoi(string(fields[1]))
-	return parent, err == nil
-}
+// kernelThread is PF_KTHREAD of include/linux/sched.h of the kernel.
+const kernelThread = 0x00200000
 
-// statOf returns the text of /proc/PID/stat. It makes three system calls, a third of those that
-// os.ReadFile makes: a host may have thousands of processes.
-func statOf(pid int) ([]byte, error) {
+// parentOf returns the parent of a process; known is false if it has ended, or is a thread of the kernel. It makes three
+// system calls, a third of those that os.ReadFile makes: a host may have thousands of processes.
+func parentOf(pid int) (parent int, known bool) {
 	fd, err := syscall.Open(procOf(pid, "stat"), syscall.O_RDONLY|syscall.O_CLOEXEC, 0)
 	if err != nil {
-		return nil, err
+		return 0, false
 	}
 	defer syscall.Close(fd)
-	b := make([]byte, 1024) // the fields that are read come first; a name has at most 64 bytes
-	n, err := syscall.Read(fd, b)
+	var b [512]byte // the fields that are read come first; a name has at most 64 bytes
+	n, err := syscall.Read(fd, b[:])
 	if err != nil {
-		return nil, err
+		return 0, false
 	}
-	return b[:n], nil
+	return parseParent(string(b[:n]))
+}
+
+// parseParent returns the result of parentOf for a text of stat: pid (name) state ppid pgrp session tty tpgid flags …; the
+// name may hold anything.
+func parseParent(stat string) (parent int, known bool) {
+	fields := strings.SplitN(stat[strings.LastIndexByte(stat, ')')+1:], " ", 9)
+	if len(fields) < 9 {
+		return 0, false
+	}
+	parent, err := strconv.Atoi(fields[2])
+	flags, failed := strconv.ParseUint(fields[7], 10, 64)
+	return parent, err == nil && failed == nil && flags&kernelThread == 0
 }

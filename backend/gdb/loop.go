@@ -29,6 +29,7 @@ type loop struct {
 	sources   *sourcefile.Files
 	hashers   *inferior.Hashers
 	programs  inferior.Programs
+	maps      inferior.Maps
 	began     time.Time
 	gdbs      map[int32]*gdbProcess  // by number
 	entries   map[int32]*rankEntry   // by number

@@ -74,7 +74,7 @@ func (l *loop) attach(id protocol.RequestID, targets []backend.Target, stopAt st
 func (l *loop) hostOf(t backend.Target) debugger.Host {
 	h := debugger.Host{
 		Sources:   values.Sources{Read: l.sources.Of(t.Root)},
-		Libraries: inferior.Libraries,
+		Libraries: l.maps.Libraries,
 		PendsStop: func(pid int, thread string) bool { return inferior.Pending(pid, thread, syscall.SIGSTOP) },
 	}
 	if t.Core != "" || l.e.cfg.StandIns {
@@ -82,12 +82,12 @@ func (l *loop) hostOf(t backend.Target) debugger.Host {
 	}
 	newer := l.sources.NewerOf(t.Root)
 	h.IsNewer = func(source string, addr uint64) bool {
-		object := inferior.ObjectAt(t.PID, addr)
+		object := l.maps.ObjectAt(t.PID, addr)
 		return object != "" && newer(source, object)
 	}
 	h.NoSymbols = func() string { return inferior.WithoutDebugInfo(t.PID, l.e.cfg.EagerSymbols) }
 	h.MPI = func(pid int) bool {
-		return inferior.HasMapped(pid, backend.MPILibrary) || l.programs.HasFunction(pid, "MPI_Abort")
+		return l.maps.Matches(pid, backend.MPILibrary) || l.programs.HasFunction(pid, "MPI_Abort")
 	}
 	return h
 }

@@ -24,10 +24,10 @@ type Attach struct {
 
 // Find looks for the starter of a running job: the process itself, or one of its descendants (the
 // process may be a script or a shell), which are given nearest first. isRank reports whether a
-// process has the environment of a rank. Ranks of Open MPI have mapped the library with the MPIR
-// variables of the starter, but have no table in it. Of the ranks of a program one is looked at. The
-// error is a *NoStarter if there is no starter.
-func Find(pid int, descendants []int, isRank func(pid int) bool) (*Attach, error) {
+// process has the environment of a rank, and whether it is one for sure. Ranks of Open MPI have mapped the
+// library with the MPIR variables of the starter, but have no table in it. Descendants that are ranks for
+// sure are not looked at, and of others one of each program. The error is a *NoStarter if there is no starter.
+func Find(pid int, descendants []int, isRank func(pid int) (is, sure bool)) (*Attach, error) {
 	if _, err := os.Stat(procFile(pid, "stat")); err != nil {
 		return nil, fmt.Errorf("there is no process %d (ps lists them; is it on another host?)", pid)
 	}
@@ -42,16 +42,15 @@ func Find(pid int, descendants []int, isRank func(pid int) bool) (*Attach, error
 	ranks := map[string]bool{} // programs of ranks that have been passed
 	for _, child := range descendants {
 		program := programOf(child)
-		if ranks[program] && isRank(child) {
+		is, sure := isRank(child)
+		if sure || is && ranks[program] {
 			continue // there may be hundreds of them
 		}
 		p, err := openStarter(child, isRank, passed)
 		if err == nil {
 			return &Attach{pid: child, starter: p}, nil
 		}
-		if program != "" && isRank(child) {
-			ranks[program] = true
-		}
+		ranks[program] = ranks[program] || is && program != ""
 	}
 	return nil, &NoStarter{PID: pid, Program: programOf(pid)}
 }
@@ -63,14 +62,16 @@ func programOf(pid int) string {
 }
 
 // openStarter opens a process that has MPIR and is not a rank; otherwise the error is errNoMPIR.
-func openStarter(pid int, isRank func(pid int) bool, passed files) (*process, error) {
+func openStarter(pid int, isRank func(pid int) (is, sure bool), passed files) (*process, error) {
 	p, err := openProcess(pid, passed)
 	if err != nil {
 		return nil, err
 	}
-	if n, err := tableSize(p); err == nil && n == 0 && isRank(pid) {
-		p.close()
-		return nil, errNoMPIR
+	if n, err := tableSize(p); err == nil && n == 0 {
+		if is, _ := isRank(pid); is {
+			p.close()
+			return nil, errNoMPIR
+		}
 	}
 	return p, nil
 }

@@ -385,11 +385,43 @@ func TestAttachFindsNoStarter(t *testing.T) {
 }
 
 // noRank reports that no process is a rank.
-func noRank(int) bool { return false }
+func noRank(int) (is, sure bool) { return false, false }
+
+// TestFindBelowRanks looks for a starter in a shell that is a rank: for sure, or perhaps.
+func TestFindBelowRanks(t *testing.T) {
+	starter := compile(t, "starter", starterSource)
+	cmd := exec.Command("/bin/sh", "-c", starter+"; exit $?")
+	in, err := cmd.StdinPipe()
+	if err == nil {
+		err = cmd.Start()
+	}
+	if err != nil {
+		t.Fatal(err)
+	}
+	ctx, cancel := context.WithTimeout(context.Background(), limit)
+	defer cancel()
+	a := found(ctx, t, cmd.Process.Pid)
+	if _, err := a.Acquire(ctx, func(string) {}); err != nil {
+		t.Fatal(err)
+	}
+	child := a.StarterPID()
+	for sure, want := range map[bool]int{false: child, true: 0} {
+		a, err := Find(cmd.Process.Pid, []int{child}, func(int) (bool, bool) { return true, sure })
+		got := 0
+		if err == nil {
+			got = a.StarterPID()
+		}
+		if got != want {
+			t.Errorf("a rank for sure: %t: %d is found, not %d: %v", sure, got, want, err)
+		}
+	}
+	in.Close()
+	cmd.Wait()
+}
 
 // TestFindRank opens a process that has MPIR but no table and has the environment of a rank.
 func TestFindRank(t *testing.T) {
-	p, err := openStarter(os.Getpid(), func(int) bool { return true }, files{})
+	p, err := openStarter(os.Getpid(), func(int) (is, sure bool) { return true, false }, files{})
 	if !errors.Is(err, errNoMPIR) || p != nil {
 		t.Errorf("got %v, %v", p, err)
 	}

@@ -7,12 +7,14 @@ import (
 	"encoding/binary"
 	"errors"
 	"fmt"
+	"io"
 	"os"
 	"path/filepath"
-	"runtime/debug"
 	"strconv"
 	"strings"
 	"syscall"
+
+	"sdm/launch"
 )
 
 // process is the memory of a running process, and the MPIR symbols of its program and libraries.
@@ -44,6 +46,9 @@ func openProcess(pid int, passed files) (*process, error) {
 		return nil, err
 	}
 	for _, i := range images {
+		if p.isComplete() {
+			break // a starter may have mapped a hundred libraries
+		}
 		if !passed[i.id] && !p.addSymbols(i) && len(passed) < maxFiles {
 			passed[i.id] = true
 		}
@@ -59,6 +64,17 @@ func openProcess(pid int, passed files) (*process, error) {
 		return nil, unreadable(pid, err)
 	}
 	return p, nil
+}
+
+// isComplete reports whether no further file can have MPIR symbols that are in use: MPIR_Breakpoint is a function, of
+// which a program has no copy, so that its file is the one that defines all of them.
+func (p *process) isComplete() bool {
+	for _, name := range []string{symBreakpoint, symBeingDebugged, symState, symTable, symTableSize} {
+		if _, known := p.symbols[name]; !known {
+			return false
+		}
+	}
+	return true
 }
 
 // unreadable adds to an error why the memory of a process cannot be opened.
@@ -145,36 +161,21 @@ func readMaps(maps []byte, root, exe string) []image {
 // addSymbols adds the MPIR symbols that a file defines, unless they are known already. It reports
 // false if the file has none. A file that cannot be read adds none.
 func (p *process) addSymbols(i image) (some bool) {
-	b, err := mapFile(i.path)
+	f, err := os.OpenFile(i.path, os.O_RDONLY|syscall.O_NONBLOCK, 0) // does not block if it has become a FIFO
 	if err != nil {
 		return false
 	}
-	defer func() { _ = syscall.Munmap(b) }()
-	defer debug.SetPanicOnFault(debug.SetPanicOnFault(true))
-	defer func() { _ = recover() }() // the file is damaged, or has become shorter
-	return p.addFrom(b, i.base)
-}
-
-var errNotRegular = errors.New("not a regular file")
-
-// mapFile maps a file into memory, because only a small part of most files is needed.
-func mapFile(path string) ([]byte, error) {
-	f, err := os.Open(path)
-	if err != nil {
-		return nil, err
-	}
 	defer f.Close()
-	info, err := f.Stat()
-	if err != nil || !info.Mode().IsRegular() {
-		return nil, errNotRegular
+	if info, err := f.Stat(); err != nil || !info.Mode().IsRegular() {
+		return false
 	}
-	return syscall.Mmap(int(f.Fd()), 0, int(info.Size()), syscall.PROT_READ, syscall.MAP_PRIVATE)
+	return p.addFrom(f, i.base)
 }
 
 // addFrom adds the MPIR symbols of a file that the process has mapped at base, and reports whether
 // there are any.
-func (p *process) addFrom(file []byte, base uint64) (some bool) {
-	f, err := elf.NewFile(bytes.NewReader(file))
+func (p *process) addFrom(file io.ReaderAt, base uint64) (some bool) {
+	f, err := elf.NewFile(file)
 	if err != nil || f.Class != elf.ELFCLASS64 || f.ByteOrder != binary.LittleEndian {
 		return false
 	}
@@ -189,7 +190,7 @@ func (p *process) addFrom(file []byte, base uint64) (some bool) {
 		names string
 		read  func() ([]elf.Symbol, error)
 	}{{".dynstr", f.DynamicSymbols}, {".strtab", f.Symbols}} {
-		if !hasNames(file, f.Section(table.names)) {
+		if launch.IndexIn(file, f.Section(table.names), "\x00MPIR_") < 0 {
 			continue // reading all symbols of all libraries would take too long
 		}
 		all, err := table.read()
@@ -206,15 +207,4 @@ func (p *process) addFrom(file []byte, base uint64) (some bool) {
 		}
 	}
 	return some
-}
-
-// maxNames bounds a string table, in bytes; that of a huge program has 100 MB.
-const maxNames = 1 << 28
-
-// hasNames reports whether a string table has a name that begins with MPIR_.
-func hasNames(file []byte, s *elf.Section) bool {
-	if s == nil || s.Size > maxNames || s.Offset > uint64(len(file)) || s.Size > uint64(len(file))-s.Offset {
-		return false
-	}
-	return bytes.Contains(file[s.Offset:][:s.Size], []byte("\x00MPIR_"))
 }

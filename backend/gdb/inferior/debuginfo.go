@@ -11,20 +11,6 @@ import (
 	"strings"
 )
 
-// ObjectAt returns the program or library in which an address of a process lies, or "".
-func ObjectAt(pid int, addr uint64) string {
-	maps, err := mapsOf(pid)
-	if err != nil {
-		return ""
-	}
-	for m := range mappings(maps) {
-		if m.file() && m.Holds(addr) {
-			return m.path
-		}
-	}
-	return ""
-}
-
 // globalDebug is where distributions put separate debug files.
 const globalDebug = "/usr/lib/debug"
 

@@ -3,11 +3,15 @@
 package inferior
 
 import (
+	"bytes"
 	"fmt"
 	"iter"
 	"os"
 	"strconv"
 	"strings"
+	"sync"
+
+	"golang.org/x/sys/unix"
 
 	"sdm/protocol/pattern"
 )
@@ -70,21 +74,90 @@ func mappings(maps string) iter.Seq[mapping] {
 // mapsOf reads /proc/PID/maps. The kernel bounds the number of lines (vm.max_map_count), and the
 // length of a line by that of a path.
 func mapsOf(pid int) (string, error) {
-	b, err := os.ReadFile(fmt.Sprintf("/proc/%d/maps", pid))
-	return string(b), err
+	f, err := os.Open(fmt.Sprintf("/proc/%d/maps", pid))
+	if err != nil {
+		return "", err
+	}
+	defer f.Close()
+	b := mapsBuffers.Get().(*bytes.Buffer)
+	defer mapsBuffers.Put(b)
+	b.Reset()
+	_, err = b.ReadFrom(f)
+	return b.String(), err
 }
 
-// HasMapped reports whether a process has mapped a file whose path matches.
-func HasMapped(pid int, path *pattern.Pattern) bool {
-	maps, err := mapsOf(pid)
+// mapsBuffers are buffers for mapsOf, so that a text is not copied each time that it is found to be longer.
+var mapsBuffers = sync.Pool{New: func() any { return bytes.NewBuffer(make([]byte, 0, 64<<10)) }}
+
+// Maps are the mappings of processes. They are read again if the process has run since: each rank that stops is
+// asked several times. The zero value knows none. One goroutine uses it at a time.
+type Maps struct {
+	texts map[int]mapsText // by process ID
+	size  int              // of the texts, in bytes
+}
+
+// mapsText is the text of /proc/PID/maps of a process that has used this processor time before it was read.
+type mapsText struct {
+	ran  int64
+	text string
+}
+
+// mostMaps bounds the texts that are kept, in bytes.
+const mostMaps = 1 << 20
+
+// of is mapsOf.
+func (m *Maps) of(pid int) (string, error) {
+	ran := processorTime(pid)
+	if t, known := m.texts[pid]; known && ran >= 0 && t.ran == ran {
+		return t.text, nil
+	}
+	text, err := mapsOf(pid)
+	if err != nil || ran < 0 {
+		return text, err
+	}
+	if m.size += len(text) - len(m.texts[pid].text); m.size > mostMaps || m.texts == nil {
+		m.texts, m.size = map[int]mapsText{}, len(text)
+	}
+	m.texts[pid] = mapsText{ran, text}
+	return text, nil
+}
+
+// processorTime returns the processor time that all threads of a process have used, in nanoseconds, by its clock
+// (clock_getcpuclockid(3), include/linux/posix-timers.h of the kernel); -1: there is no such process.
+func processorTime(pid int) int64 {
+	const sched = 2
+	var t unix.Timespec
+	if pid <= 0 || unix.ClockGettime(int32(^pid<<3|sched), &t) != nil {
+		return -1
+	}
+	return t.Nano()
+}
+
+// Matches reports whether a process has mapped a file whose path matches.
+func (m *Maps) Matches(pid int, path *pattern.Pattern) bool {
+	maps, err := m.of(pid)
 	return err == nil && path.MatchString(maps)
+}
+
+// ObjectAt returns the program or library in which an address of a process lies, or "".
+func (m *Maps) ObjectAt(pid int, addr uint64) string {
+	maps, err := m.of(pid)
+	if err != nil {
+		return ""
+	}
+	for part := range mappings(maps) {
+		if part.file() && part.Holds(addr) {
+			return part.path
+		}
+	}
+	return ""
 }
 
 // Libraries returns the address ranges of all libraries of a process. If the process cannot be
 // inspected, the result contains all addresses.
-func Libraries(pid int) []Span {
+func (m *Maps) Libraries(pid int) []Span {
 	program, err := os.Readlink(fmt.Sprintf("/proc/%d/exe", pid))
-	maps, failed := mapsOf(pid)
+	maps, failed := m.of(pid)
 	if err != nil || failed != nil {
 		return []Span{{0, 1<<64 - 1}}
 	}

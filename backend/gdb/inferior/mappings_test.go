@@ -1,8 +1,11 @@
 package inferior
 
 import (
+	"os"
+	"os/exec"
 	"slices"
 	"strings"
+	"syscall"
 	"testing"
 )
 
@@ -24,6 +27,61 @@ func TestLibraries(t *testing.T) {
 	want := []Span{{0x7f0000200000, 0x7f0000226000}, {0x7f0000226000, 0x7f0000230000}, {0x7f0000230000, 0x7f0000240000}}
 	if !slices.Equal(got, want) {
 		t.Errorf("got %x, want %x", got, want)
+	}
+}
+
+// TestMaps asks for the mappings of a process that is stopped, and of one that has run since.
+func TestMaps(t *testing.T) {
+	cat := exec.Command("cat")
+	in, err := cat.StdinPipe()
+	if err == nil {
+		err = cat.Start()
+	}
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer cat.Wait()
+	defer cat.Process.Kill() // it is stopped
+	defer in.Close()
+	pid := cat.Process.Pid
+	cat.Process.Signal(syscall.SIGSTOP)
+	if err := AwaitFrozen(pid); err != nil {
+		t.Fatal(err)
+	}
+	var m Maps
+	text, err := m.of(pid)
+	if want, _ := mapsOf(pid); err != nil || text != want || want == "" {
+		t.Fatalf("%q, %v", text, err)
+	}
+	const marked = "as before"
+	mark := func() { m.texts[pid] = mapsText{m.texts[pid].ran, marked} }
+	mark()
+	if text, _ := m.of(pid); text != marked {
+		t.Error("those of a process that has not run are read again")
+	}
+	for range 2 {
+		cat.Process.Signal(syscall.SIGCONT)
+		cat.Process.Signal(syscall.SIGSTOP)
+		if err := AwaitFrozen(pid); err != nil {
+			t.Fatal(err)
+		}
+		if got, _ := m.of(pid); got == marked {
+			t.Error("those of a process that has run are not read again")
+		}
+		mark()
+	}
+	self := os.Getpid()
+	m = Maps{}
+	m.of(pid)
+	if m.of(self); len(m.texts) != 2 || m.size != len(m.texts[pid].text)+len(m.texts[self].text) {
+		t.Errorf("%d texts and %d bytes are kept", len(m.texts), m.size)
+	}
+	m.size = 2 * mostMaps
+	if m.of(self); len(m.texts) != 1 || m.size != len(m.texts[self].text) {
+		t.Errorf("%d texts and %d bytes are kept", len(m.texts), m.size)
+	}
+	if _, err := m.of(0); err == nil {
+		t.Error("process 0 has mappings")
 	}
 }
 

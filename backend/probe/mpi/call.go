@@ -107,7 +107,7 @@ func Find(l *Library, t *snapshot.Thread) *Call {
 		case !isName && i+1 < f.Frames() && IsLibrary(x.Module().Name()) && x != f.Image(i+1):
 			n, isLarge = function(f.CalledName(i + 1)) // the function of MPI may have jumped to this one
 		}
-		if _, ok := signatures[n]; ok {
+		if _, ok := signatures()[n]; ok {
 			frame, name, own, large = i, n, isName, isLarge
 		}
 	}
@@ -118,12 +118,12 @@ func Find(l *Library, t *snapshot.Thread) *Call {
 	called, _ := function(f.CalledName(frame + 1))
 	found := f.Call(frame, own, called == name)
 	if err := l.proof(); err != nil {
-		for _, p := range signatures[name] {
+		for _, p := range signatures()[name] {
 			c.Args = append(c.Args, Argument{Parameter: p, Why: "the library is not understood: " + err.Error()})
 		}
 		return c
 	}
-	for n, p := range signatures[name] {
+	for n, p := range signatures()[name] {
 		v := found.Argument(n, l.Family.bits(p.Kind, large))
 		a := Argument{Parameter: p, Value: signed(v.Bits, l.Family.bits(p.Kind, large)), Known: v.Known, Grade: v.Grade}
 		if v.Inwards {

@@ -4,7 +4,10 @@
 // handles: its functions are called in the emulator. What is not certain is unknown.
 package mpi
 
-import "strings"
+import (
+	"strings"
+	"sync"
+)
 
 // Kind is what an argument is.
 type Kind uint8
@@ -130,8 +133,9 @@ Init: argc=p argv=p
 Init_thread: argc=p argv=p required=i provided=p
 `
 
-// signatures are the parameters of the functions of the table. The map is not changed.
-var signatures = parsed(table)
+// signatures returns the parameters of the functions of the table. The map is not changed. It is made when it is needed
+// first: most programs that have it need it never.
+var signatures = sync.OnceValue(func() map[string][]Parameter { return parsed(table) })
 
 func parsed(table string) map[string][]Parameter {
 	all := map[string][]Parameter{}

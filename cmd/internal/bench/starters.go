@@ -18,7 +18,7 @@ func startOpenMPI(b *bench) *known {
 }
 
 // startMPICH starts a job of MPICH, whose starter has no MPIR where it is stripped, and no list of
-// its ranks.
+// its ranks: pgrep finds them.
 func startMPICH(b *bench) *known {
 	const starter, compiler = "mpiexec.mpich", "mpicc.mpich"
 	for _, name := range []string{starter, compiler} {
@@ -27,7 +27,17 @@ func startMPICH(b *bench) *known {
 			return nil
 		}
 	}
-	return b.startKnown(starter, compiler, "no MPIR")
+	k := b.startKnown(starter, compiler, "no MPIR")
+	k.lists = byName("mpiwait.mpich")
+	return k
+}
+
+// byName is the list of the ranks of a launcher that has none: users look for the program.
+func byName(program string) [][]string {
+	if _, err := exec.LookPath("pgrep"); err != nil {
+		return nil
+	}
+	return [][]string{{"pgrep", "-x", program}}
 }
 
 // startKnown starts an MPI job.
@@ -37,7 +47,7 @@ func (b *bench) startKnown(starter, compiler, note string) *known {
 		target: strconv.Itoa(top), nodes: here(pids), env: b.starterEnv(), end: end}
 }
 
-// startTorchrun starts a job of the stand-in for torchrun, which has no list of its workers.
+// startTorchrun starts a job of the stand-in for torchrun, which has no list of its workers: pgrep finds them.
 func startTorchrun(b *bench) *known {
 	spin := b.compile("spin")
 	id := fmt.Sprintf("bench%d", os.Getpid())
@@ -50,7 +60,7 @@ func startTorchrun(b *bench) *known {
 		pids = named(family(agent.Process.Pid), "spin")
 		return len(pids) == attachRanks
 	})
-	return &known{what: fmt.Sprintf("sdm attach torchrun:ID, %d workers, a stand-in", attachRanks), target: "torchrun:" + id, nodes: here(pids), end: func() {
+	return &known{what: fmt.Sprintf("sdm attach torchrun:ID, %d workers, a stand-in", attachRanks), target: "torchrun:" + id, nodes: here(pids), lists: byName("spin"), end: func() {
 		agent.Process.Signal(os.Interrupt)
 		agent.Wait()
 	}}

@@ -143,9 +143,12 @@ func (f finder) ranks() launch.RankFrom {
 }
 
 // isOnlyRank reports whether a process is a rank and not a starter that was called in a rank.
-func (f finder) isOnlyRank(pid int) bool {
+func (f finder) isOnlyRank(pid int) (is, sure bool) {
 	exe, _ := os.Readlink(fmt.Sprintf("/proc/%d/exe", pid))
-	return f.ranks().IsRank(pid) && !slices.Contains(Starters, StarterName(exe))
+	if slices.Contains(Starters, StarterName(exe)) {
+		return false, false
+	}
+	return f.ranks().IsRank(pid)
 }
 
 // useToolOf uses the start tool that comes with the starter of a job, if there is one: srun.

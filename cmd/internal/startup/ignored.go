@@ -3,13 +3,14 @@
 package startup
 
 import (
-	"bytes"
 	"debug/elf"
 	"encoding/binary"
+	"io"
 	"os"
 	"os/signal"
-	"slices"
 	"syscall"
+
+	"sdm/launch"
 )
 
 // inheritable returns the signals that must stay ignored, in this process and its children, if they
@@ -62,43 +63,28 @@ func earlierHandlers() []byte {
 }
 
 // fileSymbol returns the address and size of a variable of a program that is loaded at its link
-// address; 0 if there is none. The file is mapped: to read its tables into memory would take a
-// fifth of the time of a start.
-func fileSymbol(program *os.File, name string) (addr, size uint64) {
-	info, err := program.Stat()
-	if err != nil {
+// address; 0 if there is none. It does not use debug/elf's symbols, which would allocate a value for each of 50,000
+// symbols.
+func fileSymbol(program io.ReaderAt, name string) (addr, size uint64) {
+	f, err := elf.NewFile(program)
+	if err != nil || f.Type != elf.ET_EXEC || f.ByteOrder != binary.LittleEndian {
 		return 0, 0
 	}
-	image, err := syscall.Mmap(int(program.Fd()), 0, int(info.Size()), syscall.PROT_READ, syscall.MAP_PRIVATE)
-	if err != nil {
+	at := launch.IndexIn(program, f.Section(".strtab"), "\x00"+name+"\x00")
+	table := f.Section(".symtab")
+	if at < 0 || table == nil {
 		return 0, 0
 	}
-	defer syscall.Munmap(image)
-	return symbolIn(image, name)
-}
-
-// symbolIn is fileSymbol for the bytes of the file. It does not use debug/elf's symbols, which would
-// allocate a value for each of 50,000 symbols.
-func symbolIn(image []byte, name string) (addr, size uint64) {
-	f, err := elf.NewFile(bytes.NewReader(image))
-	if err != nil || f.Type != elf.ET_EXEC {
-		return 0, 0
-	}
-	symbols, names := sectionOf(f, image, ".symtab"), sectionOf(f, image, ".strtab")
-	at := bytes.Index(names, slices.Concat([]byte{0}, []byte(name), []byte{0}))
-	for ; at >= 0 && len(symbols) >= elf.Sym64Size; symbols = symbols[elf.Sym64Size:] {
-		if f.ByteOrder.Uint32(symbols) == uint32(at+1) {
-			return f.ByteOrder.Uint64(symbols[8:]), f.ByteOrder.Uint64(symbols[16:])
+	piece := make([]byte, 1024*elf.Sym64Size)
+	for offset := int64(0); ; offset += int64(len(piece)) {
+		n, _ := table.ReadAt(piece, offset)
+		for symbols := piece[:n]; len(symbols) >= elf.Sym64Size; symbols = symbols[elf.Sym64Size:] {
+			if int64(binary.LittleEndian.Uint32(symbols)) == at+1 {
+				return binary.LittleEndian.Uint64(symbols[8:]), binary.LittleEndian.Uint64(symbols[16:])
+			}
+		}
+		if n < len(piece) {
+			return 0, 0
 		}
 	}
-	return 0, 0
-}
-
-// sectionOf returns the bytes of a section; nil if there is none.
-func sectionOf(f *elf.File, image []byte, name string) []byte {
-	s := f.Section(name)
-	if s == nil || s.Type == elf.SHT_NOBITS || s.Offset > uint64(len(image)) || s.FileSize > uint64(len(image))-s.Offset {
-		return nil
-	}
-	return image[s.Offset:][:s.FileSize]
 }
