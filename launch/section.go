@@ -6,10 +6,16 @@ import (
 	"bytes"
 	"debug/elf"
 	"io"
+	"sync"
 )
 
 // mostSection bounds the size of a section that is searched, in bytes; the names of a huge program have 100 MB.
 const mostSection = 1 << 28
+
+// pieces is memory for IndexIn: a process may have mapped a hundred files.
+var pieces = sync.Pool{New: func() any { return new([pieceSize]byte) }}
+
+const pieceSize = 32 << 10
 
 // IndexIn returns where a text is in a section of an ELF file for the first time, in bytes from its beginning; -1: nowhere,
 // or the section is not there or cannot be read. It reads the section by pieces, which costs less than to map the file:
@@ -19,7 +25,9 @@ func IndexIn(file io.ReaderAt, s *elf.Section, text string) int64 {
 		return -1
 	}
 	size := int64(s.FileSize)
-	piece := make([]byte, 32<<10)
+	memory := pieces.Get().(*[pieceSize]byte)
+	defer pieces.Put(memory)
+	piece := memory[:]
 	for at, kept := int64(0), 0; at < size; {
 		n := int(min(int64(len(piece)-kept), size-at))
 		if got, _ := file.ReadAt(piece[kept:][:n], int64(s.Offset)+at); got < n {

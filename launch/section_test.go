@@ -12,7 +12,7 @@ import (
 func TestIndexIn(t *testing.T) {
 	const before = 100 // bytes of the file before the section
 	const text = "\x00MPIR_"
-	for _, at := range []int{0, 1, 32<<10 - len(text), 32<<10 - 1, 32 << 10, 32<<10 + 1, 64<<10 - 3, 100_000 - len(text)} {
+	for _, at := range []int{0, 1, pieceSize - len(text), pieceSize - 1, pieceSize, pieceSize + 1, 2*pieceSize - 3, 100_000 - len(text)} {
 		content := strings.Repeat("\x00MPI_", 20_000)
 		content = content[:at] + text + content[at+len(text):]
 		file := bytes.NewReader([]byte(strings.Repeat(".", before) + content + text))

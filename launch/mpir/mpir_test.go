@@ -3,6 +3,7 @@ package mpir
 import (
 	"encoding/binary"
 	"errors"
+	"slices"
 	"strings"
 	"testing"
 )
@@ -117,15 +118,17 @@ func TestReadMaps(t *testing.T) {
 55f0-5600 r-xp 00001000 fe:00 1 /usr/bin/app name
 7f00-7f10 r--p 00000000 fe:00 2 /lib/a.so
 7f10-7f20 rw-p 00000000 00:00 0
+7f18-7f20 r--p 00000000 fe:00 3 /lib/b.so
 7f20-7f30 r--p 00000000 00:00 0 [vdso]
 nonsense
 `
 	got := readMaps([]byte(maps), "/proc/1/root", "/usr/bin/app name")
 	want := []image{
 		{"/proc/1/root/usr/bin/app name", 0x55e0, fileID{"fe:00", "1", "/usr/bin/app name"}},
+		{"/proc/1/root/lib/b.so", 0x7f18, fileID{"fe:00", "3", "/lib/b.so"}},
 		{"/proc/1/root/lib/a.so", 0x7f00, fileID{"fe:00", "2", "/lib/a.so"}},
 	}
-	if len(got) != 2 || got[0] != want[0] || got[1] != want[1] {
+	if !slices.Equal(got, want) {
 		t.Errorf("%+v", got)
 	}
 }

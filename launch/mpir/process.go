@@ -10,6 +10,7 @@ import (
 	"io"
 	"os"
 	"path/filepath"
+	"slices"
 	"strconv"
 	"strings"
 	"syscall"
@@ -155,6 +156,7 @@ func readMaps(maps []byte, root, exe string) []image {
 			others = append(others, i)
 		}
 	}
+	slices.Reverse(others) // those that are loaded at the start are nearer to the end
 	return append(first, others...)
 }
 
