@@ -61,9 +61,10 @@ func IsIn(p *snapshot.Process, t *snapshot.Thread) bool {
 // Cache keeps what processes with the same images share. The zero value is empty. One goroutine uses it
 // at a time.
 type Cache struct {
-	sites argument.Cache
-	code  map[string]map[uint64]*amd64.Inst // see emulator.Code, by image
-	peers peerFields                        // of the last library
+	parsed map[string][]Parameter // result of signatures; nil: not made yet
+	sites  argument.Cache
+	code   map[string]map[uint64]*amd64.Inst // see emulator.Code, by image
+	peers  peerFields                        // of the last library
 	// versions are results of Library.Version, by the image of MPI.
 	versions map[string]string
 	tags     map[string]int // index of the word of a request of UCX that is the tag of a send, by the image of MPI
@@ -107,7 +108,7 @@ func Find(l *Library, t *snapshot.Thread) *Call {
 		case !isName && i+1 < f.Frames() && IsLibrary(x.Module().Name()) && x != f.Image(i+1):
 			n, isLarge = function(f.CalledName(i + 1)) // the function of MPI may have jumped to this one
 		}
-		if _, ok := signatures()[n]; ok {
+		if _, ok := l.cache.signatures()[n]; ok {
 			frame, name, own, large = i, n, isName, isLarge
 		}
 	}
@@ -118,12 +119,12 @@ func Find(l *Library, t *snapshot.Thread) *Call {
 	called, _ := function(f.CalledName(frame + 1))
 	found := f.Call(frame, own, called == name)
 	if err := l.proof(); err != nil {
-		for _, p := range signatures()[name] {
+		for _, p := range l.cache.signatures()[name] {
 			c.Args = append(c.Args, Argument{Parameter: p, Why: "the library is not understood: " + err.Error()})
 		}
 		return c
 	}
-	for n, p := range signatures()[name] {
+	for n, p := range l.cache.signatures()[name] {
 		v := found.Argument(n, l.Family.bits(p.Kind, large))
 		a := Argument{Parameter: p, Value: signed(v.Bits, l.Family.bits(p.Kind, large)), Known: v.Known, Grade: v.Grade}
 		if v.Inwards {

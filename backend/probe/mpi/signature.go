@@ -4,10 +4,7 @@
 // handles: its functions are called in the emulator. What is not certain is unknown.
 package mpi
 
-import (
-	"strings"
-	"sync"
-)
+import "strings"
 
 // Kind is what an argument is.
 type Kind uint8
@@ -134,8 +131,13 @@ Init_thread: argc=p argv=p required=i provided=p
 `
 
 // signatures returns the parameters of the functions of the table. The map is not changed. It is made when it is needed
-// first: most programs that have it need it never.
-var signatures = sync.OnceValue(func() map[string][]Parameter { return parsed(table) })
+// first: most programs that have the table never need it.
+func (c *Cache) signatures() map[string][]Parameter {
+	if c.parsed == nil {
+		c.parsed = parsed(table)
+	}
+	return c.parsed
+}
 
 func parsed(table string) map[string][]Parameter {
 	all := map[string][]Parameter{}

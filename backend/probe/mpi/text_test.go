@@ -88,7 +88,7 @@ func TestSameCommunicator(t *testing.T) {
 // TestSignatures checks that each function of the table has parameters of known kinds, and that calls with
 // a communicator name it comm.
 func TestSignatures(t *testing.T) {
-	all := signatures()
+	all := parsed(table)
 	if len(all) < 60 {
 		t.Errorf("%d functions", len(all))
 	}

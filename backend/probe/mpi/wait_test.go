@@ -14,7 +14,7 @@ func TestWait(t *testing.T) {
 	// call returns a call with the arguments of the table of signatures; those that are not named are not known.
 	call := func(name string, c *Communicator, known map[string]int64) *Call {
 		call := &Call{Function: name, Comm: c}
-		for _, p := range signatures()[name] {
+		for _, p := range parsed(table)[name] {
 			v, ok := known[p.Name]
 			call.Args = append(call.Args, Argument{Parameter: p, Value: v, Known: ok})
 		}
