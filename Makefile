@@ -87,10 +87,10 @@ e2e: build ## real gdbs, real Open MPI and MPICH, real processes killed
 
 lane1:
 	$(TESTSUM) $(RERUN) --packages '$(E2E)' -- -timeout 45m
-	$(TESTSUM) $(RERUN) --packages '$(RACED)' -- -race -p 1 -timeout 20m
 
 lane2:
 	$(TESTSUM) $(RERUN) --packages '$(UNRACED)' -- -p 1 -timeout 45m
+	$(TESTSUM) $(RERUN) --packages '$(RACED)' -- -race -p 1 -timeout 20m
 
 # What is said in bin/apps/*.txt is to be looked at: the checks do not see everything.
 apps: build ## debug tutorials of PETSc on 8 ranks, and mpi4py; transcripts in bin/apps (minutes; before an issue is closed)
@@ -120,7 +120,7 @@ faults: ## 1,000 random fault schedules on simulated trees of 64 servers, 3,000 
 	$(GO) test ./tree/treetest -run Faults -schedules 1000
 	$(GO) test -count=1 -timeout 60m -run '^TestRandomEnds$$' ./cmd/internal/e2e -ends 1000
 	$(GO) test -count=1 -timeout 30m -run '^TestSamplerEnds$$' ./cmd/internal/e2e -sampler-ends 1000
-	$(TESTSUM) $(RERUN) --packages '$(E2E)' -- -race -timeout 90m -raced
+	$(TESTSUM) $(RERUN) --packages '$(E2E)' -- -race -timeout 90m -raced -all-prrte
 	$(TESTSUM) $(RERUN) --packages '$(UNRACED)' -- -race -p 1 -timeout 60m
 	$(GO) test -count=1 -timeout 90m -run '^TestSessions$$' ./cmd/internal/oracle -sessions 1000
 

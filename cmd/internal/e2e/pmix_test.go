@@ -4,6 +4,7 @@
 package e2e
 
 import (
+	"flag"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -31,9 +32,27 @@ func (s *scene) pmixBeside(script string, r *launchtest.Root, n string, args ...
 	return &console{process: s.inRoot(r, "sh", line...), size: int(n[0] - '0')}
 }
 
+// rootsWithPRRTE have a PMIx server: PRRTE 3 and 5.
+var rootsWithPRRTE = []string{"trixie", "forky"}
+
+var allPRRTE = flag.Bool("all-prrte", false, "the long tests of PMIx with each PRRTE; else each with one of them")
+
 // eachPRRTE runs a test in each root that has a PMIx server.
 func eachPRRTE(t *testing.T, test func(s *scene, r *launchtest.Root)) {
-	for _, name := range []string{"trixie", "forky"} {
+	withPRRTEs(t, rootsWithPRRTE, test)
+}
+
+// onePRRTE is eachPRRTE for a test that takes half a minute. Without -all-prrte it is run in one root.
+func onePRRTE(t *testing.T, root string, test func(s *scene, r *launchtest.Root)) {
+	if *allPRRTE {
+		eachPRRTE(t, test)
+		return
+	}
+	withPRRTEs(t, []string{root}, test)
+}
+
+func withPRRTEs(t *testing.T, roots []string, test func(s *scene, r *launchtest.Root)) {
+	for _, name := range roots {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			r := launchtest.FindRoot(t, name)

@@ -50,7 +50,7 @@ pgrep -l 'ring|prte|sdm'
 // without a place for our servers is held by PMIx, as sdm says.
 func TestPMIxBesideSlots(t *testing.T) {
 	t.Parallel()
-	eachPRRTE(t, func(s *scene, r *launchtest.Root) {
+	onePRRTE(t, "forky", func(s *scene, r *launchtest.Root) {
 		s.env = append(s.env, "EXIT="+openMPI.program("mpiexit"), "RING="+openMPI.program("ring"), "WAIT="+openMPI.program("mpiwait"))
 		p := &console{process: s.inRoot(r, "bash", "-c", alike), size: 2}
 		p.exits(1) // pgrep finds nothing

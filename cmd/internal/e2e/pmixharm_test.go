@@ -111,7 +111,7 @@ kill $server
 // TestPMIxHarmsNoJob kills our servers that PMIx servers have started, sdm, and a rank.
 func TestPMIxHarmsNoJob(t *testing.T) {
 	t.Parallel()
-	eachPRRTE(t, func(s *scene, r *launchtest.Root) {
+	onePRRTE(t, "trixie", func(s *scene, r *launchtest.Root) {
 		p := s.onHosts(r, noHarm)
 		p.exits(0)
 		p.hides("the job ends with", "the job has written", "the PMIx server has ended", "are started in another way")

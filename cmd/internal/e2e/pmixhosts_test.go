@@ -30,7 +30,7 @@ func (s *scene) onHosts(r *launchtest.Root, script string) *process {
 // to one, and has one server of sdm on each host.
 func TestPMIxHosts(t *testing.T) {
 	t.Parallel()
-	eachPRRTE(t, func(s *scene, r *launchtest.Root) {
+	onePRRTE(t, "trixie", func(s *scene, r *launchtest.Root) {
 		p := s.onHosts(r, `
 hunt="-b -e 'info hosts' -e 'break sum' -e continue -e 'print mine->last' -e delete -e continue"
 prte --daemonize --host n0:4,n1:4,n2:4 || exit 99
@@ -59,7 +59,7 @@ eval sdm run --launcher pmix $hunt -- mpirun.openmpi --map-by ppr:2:node --host 
 // to one where these fail: a remote shell starts them. The jobs end, and write, as without a debugger.
 func TestPMIxHostsAttach(t *testing.T) {
 	t.Parallel()
-	eachPRRTE(t, func(s *scene, r *launchtest.Root) {
+	onePRRTE(t, "forky", func(s *scene, r *launchtest.Root) {
 		s.file("setsid", "#!/bin/sh\ncase $1 in *sdm-server) exit 7 ;; esac\nexec /usr/bin/setsid \"$@\"\n", 0o700)
 		p := s.onHosts(r, `
 try() {
