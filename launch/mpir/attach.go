@@ -32,7 +32,8 @@ func Find(pid int, descendants []int, isRank func(pid int) (is, sure bool)) (*At
 		return nil, fmt.Errorf("there is no process %d (ps lists them; is it on another host?)", pid)
 	}
 	passed := files{}
-	p, err := openStarter(pid, isRank, passed)
+	is, _ := isRank(pid)
+	p, err := openStarter(pid, is, passed)
 	if err == nil {
 		return &Attach{pid: pid, starter: p}, nil
 	}
@@ -46,7 +47,7 @@ func Find(pid int, descendants []int, isRank func(pid int) (is, sure bool)) (*At
 		if sure || is && ranks[program] {
 			continue // there may be hundreds of them
 		}
-		p, err := openStarter(child, isRank, passed)
+		p, err := openStarter(child, is, passed)
 		if err == nil {
 			return &Attach{pid: child, starter: p}, nil
 		}
@@ -62,16 +63,14 @@ func programOf(pid int) string {
 }
 
 // openStarter opens a process that has MPIR and is not a rank; otherwise the error is errNoMPIR.
-func openStarter(pid int, isRank func(pid int) (is, sure bool), passed files) (*process, error) {
+func openStarter(pid int, isRank bool, passed files) (*process, error) {
 	p, err := openProcess(pid, passed)
 	if err != nil {
 		return nil, err
 	}
-	if n, err := tableSize(p); err == nil && n == 0 {
-		if is, _ := isRank(pid); is {
-			p.close()
-			return nil, errNoMPIR
-		}
+	if n, err := tableSize(p); err == nil && n == 0 && isRank {
+		p.close()
+		return nil, errNoMPIR
 	}
 	return p, nil
 }

@@ -97,14 +97,7 @@ func TestCoLaunchIntoARunningJob(t *testing.T) {
 
 // TestCoLaunchWithoutAFIFO checks the error, and that nothing is changed.
 func TestCoLaunchWithoutAFIFO(t *testing.T) {
-	cmd := exec.Command(compile(t, "starter", starterSource))
-	in, err := cmd.StdinPipe()
-	if err == nil {
-		err = cmd.Start()
-	}
-	if err != nil {
-		t.Fatal(err)
-	}
+	cmd, in := begun(t, exec.Command(compile(t, "starter", starterSource)))
 	ctx, cancel := context.WithTimeout(context.Background(), limit)
 	defer cancel()
 	a := found(ctx, t, cmd.Process.Pid)

@@ -1,8 +1,10 @@
 package mpir
 
 import (
+	"bytes"
 	"encoding/binary"
 	"errors"
+	"os"
 	"slices"
 	"strings"
 	"testing"
@@ -152,4 +154,19 @@ func FuzzReadTable(f *testing.F) {
 func FuzzReadMaps(f *testing.F) {
 	f.Add([]byte("55e0-55f0 r--p 00000000 fe:00 1 /usr/bin/app\n"), "/usr/bin/app")
 	f.Fuzz(func(t *testing.T, b []byte, exe string) { readMaps(b, "/", exe) })
+}
+
+// FuzzAddFrom reads damaged programs.
+func FuzzAddFrom(f *testing.F) {
+	program, err := os.ReadFile("/bin/true")
+	if err != nil {
+		f.Fatal(err)
+	}
+	f.Add(program)
+	f.Add(program[:len(program)/2])
+	f.Add(program[:64])
+	f.Fuzz(func(_ *testing.T, b []byte) {
+		p := &process{symbols: map[string]symbol{}}
+		p.addFrom(bytes.NewReader(b), 0x5000)
+	})
 }

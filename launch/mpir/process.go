@@ -177,6 +177,7 @@ func (p *process) addSymbols(i image) (some bool) {
 // addFrom adds the MPIR symbols of a file that the process has mapped at base, and reports whether
 // there are any.
 func (p *process) addFrom(file io.ReaderAt, base uint64) (some bool) {
+	defer func() { _ = recover() }() // the file is damaged: debug/elf may panic
 	f, err := elf.NewFile(file)
 	if err != nil || f.Class != elf.ELFCLASS64 || f.ByteOrder != binary.LittleEndian {
 		return false

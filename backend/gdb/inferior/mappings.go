@@ -107,8 +107,8 @@ const mostMaps = 1 << 20
 
 // of is mapsOf.
 func (m *Maps) of(pid int) (string, error) {
-	ran := processorTime(pid)
-	if t, known := m.texts[pid]; known && ran >= 0 && t.ran == ran {
+	ran := exactCPUTime(pid)
+	if t, known := m.texts[pid]; known && t.ran == ran {
 		return t.text, nil
 	}
 	text, err := mapsOf(pid)
@@ -122,9 +122,9 @@ func (m *Maps) of(pid int) (string, error) {
 	return text, nil
 }
 
-// processorTime returns the processor time that all threads of a process have used, in nanoseconds, by its clock
-// (clock_getcpuclockid(3), include/linux/posix-timers.h of the kernel); -1: there is no such process.
-func processorTime(pid int) int64 {
+// exactCPUTime is CPUTime in nanoseconds, by the clock of the process (clock_getcpuclockid(3),
+// include/linux/posix-timers.h of the kernel); -1: there is no such process.
+func exactCPUTime(pid int) int64 {
 	const sched = 2
 	var t unix.Timespec
 	if pid <= 0 || unix.ClockGettime(int32(^pid<<3|sched), &t) != nil {

@@ -39,7 +39,7 @@ var allPRRTE = flag.Bool("all-prrte", false, "the long tests of PMIx with each P
 
 // eachPRRTE runs a test in each root that has a PMIx server.
 func eachPRRTE(t *testing.T, test func(s *scene, r *launchtest.Root)) {
-	withPRRTEs(t, rootsWithPRRTE, test)
+	inRoots(t, rootsWithPRRTE, test)
 }
 
 // onePRRTE is eachPRRTE for a test that takes half a minute. Without -all-prrte it is run in one root.
@@ -48,10 +48,11 @@ func onePRRTE(t *testing.T, root string, test func(s *scene, r *launchtest.Root)
 		eachPRRTE(t, test)
 		return
 	}
-	withPRRTEs(t, []string{root}, test)
+	inRoots(t, []string{root}, test)
 }
 
-func withPRRTEs(t *testing.T, roots []string, test func(s *scene, r *launchtest.Root)) {
+// inRoots runs a test of PMIx in some roots.
+func inRoots(t *testing.T, roots []string, test func(s *scene, r *launchtest.Root)) {
 	for _, name := range roots {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
