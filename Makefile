@@ -99,11 +99,12 @@ apps: build ## debug tutorials of PETSc on 8 ranks, and mpi4py; transcripts in b
 
 check: lint unit ## what to run before a commit: lint, race tests without other programs
 
-lint: ## gofmt, vet, staticcheck, floors
+lint: ## gofmt, vet, staticcheck, unreachable functions, floors
 	@unformatted=$$(gofmt -l cmd master server tree backend protocol launch); \
 	  if [ -n "$$unformatted" ]; then echo "gofmt -w these:"; echo "$$unformatted"; exit 1; fi
 	$(GO) vet ./...
 	$(GO) tool staticcheck ./...
+	@dead=$$($(GO) tool deadcode -test ./...) || exit 1; if [ -n "$$dead" ]; then echo "delete these:"; echo "$$dead"; exit 1; fi
 	$(if $(WITH_PMIX),$(GO) vet -tags pmix ./cmd/sdm-pmix && $(GO) tool staticcheck -tags pmix ./cmd/sdm-pmix)
 	@$(MAKE) --no-print-directory floors
 

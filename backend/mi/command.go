@@ -4,10 +4,6 @@ package mi
 
 import "strconv"
 
-// Quote returns a string as an MI C-string (GDB manual, GDB/MI Input Syntax), which carries every
-// byte except NUL. gdb's strings end at a NUL, so it and all that follows are left out.
-func Quote(s string) string { return string(appendQuoted(nil, s)) }
-
 // AppendCommand appends TOKEN-COMMAND ARGS and a newline; a negative token is left out. Arguments
 // are quoted if necessary, so that blanks, quotes, backslashes, newlines and UTF-8 arrive exactly.
 //
@@ -51,8 +47,9 @@ func needsQuotes(s string) bool {
 	return s == ""
 }
 
-// appendQuoted appends s in quotes. Control characters are octal, always with three digits, so
-// that a digit after them is not read as part of them.
+// appendQuoted appends s as an MI C-string (GDB manual, GDB/MI Input Syntax). gdb's strings end at a
+// NUL, so it and all that follows are left out. Control characters are octal, always with three
+// digits, so that a digit after them is not read as part of them.
 func appendQuoted(b []byte, s string) []byte {
 	b = append(b, '"')
 	for i := 0; i < len(s) && s[i] != 0; i++ {

@@ -3,7 +3,6 @@ package pmix
 import (
 	"fmt"
 	"slices"
-	"strings"
 
 	"sdm/protocol"
 	"sdm/protocol/pattern"
@@ -130,16 +129,6 @@ func (v *envar) infos(name string) (infos []Info) {
 		infos = append(infos, OfEnvar(AppendEnvar, Envar{name, v.after, v.sepAfter}))
 	}
 	return infos
-}
-
-// CheckEnv returns an error if a directive cannot be sent. A separator is one byte, and no text
-// holds a zero byte.
-func CheckEnv(list []protocol.EnvDirective) error {
-	if i := slices.IndexFunc(list, func(d protocol.EnvDirective) bool { return strings.ContainsRune(d.Name+d.Value+d.Sep, 0) }); i >= 0 {
-		return fmt.Errorf("environment of %q: a zero byte", list[i].Name)
-	}
-	_, err := Envars(list)
-	return err
 }
 
 // inShell are the directives whose result depends on the value of a variable on the node, as lines for
