@@ -2,7 +2,7 @@
 // no I/O, no clock, no goroutines.
 //
 // A Machine knows the state of one rank. A Debugger knows the state of one gdb, which its machines may
-// share. The host (package gdb) calls Start, Do, Record, Ended, Died, Vanished, Missed, Tick and Close
+// share. The host (package gdb) calls Start, Do, Record, Ended, Died, Missed, Tick and Close
 // and executes the Effects of each machine. Through Host a machine asks it about processes and files. A
 // target is what is debugged; gdb calls it an inferior. A call is one command to gdb, a request is one
 // command of a user (package request). Package values shows the state of a stopped rank. Functions and types
