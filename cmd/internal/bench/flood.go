@@ -73,7 +73,7 @@ func benchFlood(b *bench) {
 	b.table.add(row{what: "99 of 100 of " + strconv.Itoa(len(waits)) + " are faster than", unit: "ms", ours: ms(late(waits, 100)), floor: ms(late(quiet, 100)), limit: limit{most: 50}})
 	b.table.add(row{what: "the slowest", unit: "ms", ours: ms(late(waits, len(waits))), floor: ms(late(quiet, len(quiet)))})
 	b.table.add(row{what: "the flood, through gdb's servers to the stream", unit: "MB/s", ours: mb(bytes) / took.Seconds()})
-	b.table.add(row{what: "bytes of the flood that were lost", unit: "", ours: float64(want - bytes), limit: limit{most: 0.5}})
+	b.table.add(row{what: "bytes of the flood that were lost", unit: "B", ours: float64(want - bytes), limit: limit{most: 0.5}})
 	j.close()
 }
 

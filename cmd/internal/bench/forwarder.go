@@ -49,6 +49,7 @@ func forwarderTLS() *tls.Config {
 type forwarders struct {
 	cmds     []*exec.Cmd
 	children []*hop
+	alive    *os.File // a pipe to all of them: its end ends those that have no parent yet, too
 }
 
 // hop is a link to a child.
@@ -100,6 +101,12 @@ func startForwarders(shape string, size int) *forwarders {
 	f := &forwarders{}
 	var addrs []string
 	var files []*os.File
+	theirs, ours, err := os.Pipe()
+	if err != nil {
+		fatal("forwarder", err)
+	}
+	f.alive = ours
+	defer theirs.Close()
 	for range size {
 		l, err := net.Listen("tcp", "127.0.0.1:0")
 		if err != nil {
@@ -114,7 +121,7 @@ func startForwarders(shape string, size int) *forwarders {
 	}
 	for i, file := range files {
 		cmd := exec.Command(self, "forward", shape, strconv.Itoa(i+1), strings.Join(addrs, ","))
-		cmd.ExtraFiles, cmd.Stderr = []*os.File{file}, os.Stderr
+		cmd.ExtraFiles, cmd.Stdin, cmd.Stderr = []*os.File{file}, theirs, os.Stderr
 		cmd.SysProcAttr = &syscall.SysProcAttr{Setsid: true} // as in startRelay
 		if err := cmd.Start(); err != nil {
 			fatal("forwarder", err)
@@ -170,6 +177,7 @@ func (f *forwarders) close() {
 	for _, c := range f.children {
 		c.conn.Close()
 	}
+	f.alive.Close()
 	for _, cmd := range f.cmds {
 		cmd.Wait()
 	}
@@ -182,6 +190,10 @@ func serveForward(args []string) {
 		fatal("forwarder", err)
 	}
 	v, addrs := topology.NodeID(number), strings.Split(args[2], ",")
+	go func() { // ends with the process
+		io.Copy(io.Discard, os.Stdin)
+		os.Exit(0)
+	}()
 	l, err := net.FileListener(os.NewFile(3, "listener"))
 	if err != nil {
 		fatal("forwarder", err)

@@ -9,6 +9,7 @@ import (
 	"os/signal"
 	"path/filepath"
 	"strings"
+	"syscall"
 	"time"
 
 	"sdm/cmd/internal/startup"
@@ -30,11 +31,9 @@ func main() {
 			return
 		}
 	}
-	if signal.Ignored(os.Interrupt) { // in the background of a script; what is started here is ended by it
-		signal.Notify(make(chan os.Signal, 1), os.Interrupt)
-	}
 	b := options()
 	defer os.RemoveAll(b.dir)
+	go b.awaitSignal()
 	b.prepare()
 	for _, s := range sections {
 		if b.wants(s.name, s.byName) {
@@ -42,7 +41,16 @@ func main() {
 			s.run(b)
 		}
 	}
-	b.table.print(os.Stdout)
+}
+
+// awaitSignal ends the run at a signal, also one that was ignored: in the background of a script. It is a
+// goroutine that ends with the program.
+func (b *bench) awaitSignal() {
+	signals := make(chan os.Signal, 1)
+	signal.Notify(signals, os.Interrupt, syscall.SIGTERM, syscall.SIGHUP)
+	got := <-signals
+	os.RemoveAll(b.dir)
+	fatal(b.section, fmt.Errorf("ended by %v", got))
 }
 
 // children are the functions of this program when it starts itself.
@@ -120,7 +128,7 @@ type bench struct {
 
 // options reads the command line.
 func options() *bench {
-	b := &bench{began: time.Now()}
+	b := &bench{began: time.Now(), table: table{to: os.Stdout}}
 	flag.StringVar(&b.only, "only", "", "sections to run, with commas between: "+sectionNames()+" (default: all)")
 	flag.StringVar(&b.profile, "cpuprofile", "", "`file` for a processor profile of the sections million, stagger, fold and grow")
 	flag.StringVar(&b.server, "server", "", "path of the sdm-server to measure (default: built now)")

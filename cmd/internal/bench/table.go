@@ -1,11 +1,10 @@
-// The table that is printed at the end.
+// The table, whose rows are printed as they come.
 
 package main
 
 import (
 	"fmt"
 	"io"
-	"text/tabwriter"
 )
 
 // row is one figure.
@@ -59,27 +58,29 @@ func (r row) verdict() string {
 	return "ok"
 }
 
-// table contains the rows in the order in which they were added.
-type table struct{ rows []row }
+// table prints rows as they come, so a run that is ended has said what it knew.
+type table struct {
+	to    io.Writer
+	begun bool
+}
 
-func (t *table) add(r row) { t.rows = append(t.rows, r) }
+// tableRow has columns that are wide enough for nearly all rows.
+const tableRow = "%-76s  %10s  %10s  %5s  %-18s %s\n"
 
-// print writes the table.
-func (t *table) print(w io.Writer) {
-	out := tabwriter.NewWriter(w, 0, 0, 2, ' ', 0)
-	fmt.Fprintln(out, "what\tours\tfloor\tratio\ttarget\tverdict")
-	for _, r := range t.rows {
-		if r.unit == "" {
-			fmt.Fprintf(out, "%s\t-\t-\t-\t-\t\n", r.what)
-			continue
-		}
-		floor, ratio := "-", "-"
-		if r.floor > 0 {
-			floor, ratio = number(r.floor)+" "+r.unit, fmt.Sprintf("%.2f", r.times())
-		}
-		fmt.Fprintf(out, "%s\t%s %s\t%s\t%s\t%v\t%s\n", r.what, number(r.ours), r.unit, floor, ratio, r.limit, r.verdict())
+func (t *table) add(r row) {
+	if !t.begun {
+		t.begun = true
+		fmt.Fprintf(t.to, tableRow, "what", "ours", "floor", "ratio", "target", "verdict")
 	}
-	out.Flush()
+	if r.unit == "" {
+		fmt.Fprintf(t.to, tableRow, r.what, "-", "-", "-", "-", "")
+		return
+	}
+	floor, ratio := "-", "-"
+	if r.floor > 0 {
+		floor, ratio = number(r.floor)+" "+r.unit, fmt.Sprintf("%.2f", r.times())
+	}
+	fmt.Fprintf(t.to, tableRow, r.what, number(r.ours)+" "+r.unit, floor, ratio, r.limit, r.verdict())
 }
 
 // number formats x with three significant digits.

@@ -27,15 +27,14 @@ func TestVerdict(t *testing.T) {
 }
 
 func TestTable(t *testing.T) {
-	var table table
+	var out strings.Builder
+	table := table{to: &out}
 	table.add(row{what: "a command", unit: "ms", ours: 1.836, floor: 1.5, limit: limit{ratio: 1.15}})
 	table.add(row{what: "memory", unit: "MB", ours: 12.94, limit: limit{most: 15}})
-	var out strings.Builder
-	table.print(&out)
-	want := "" +
-		"what       ours     floor    ratio  target     verdict\n" +
-		"a command  1.84 ms  1.50 ms  1.22   <= 1.15 x  over\n" +
-		"memory     12.9 MB  -        -      <= 15      ok\n"
+	blank := strings.Repeat(" ", 67)
+	want := "what     " + blank + "        ours       floor  ratio  target             verdict\n" +
+		"a command" + blank + "     1.84 ms     1.50 ms   1.22  <= 1.15 x          over\n" +
+		"memory   " + blank + "     12.9 MB           -      -  <= 15              ok\n"
 	if got := out.String(); got != want {
 		t.Errorf("got\n%swant\n%s", got, want)
 	}
