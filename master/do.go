@@ -11,7 +11,6 @@ import (
 	"strings"
 	"time"
 
-	"sdm/master/sampling"
 	"sdm/master/session"
 	"sdm/protocol"
 	"sdm/protocol/canonical"
@@ -73,7 +72,7 @@ func (m *Master) execute(info protocol.CommandInfo, c session.Call) (protocol.Re
 		return m.quitCall(c.Wait), nil
 	case info.NoRanks && !info.Takes("set"):
 		id := m.nextID()
-		m.proceed(id, info, rank.Set{}, c.Args, 0)
+		m.proceed(&execution{id: id, info: info, args: c.Args})
 		return id, nil
 	}
 	c.Args = m.resolveLast(c.Args)
@@ -95,12 +94,12 @@ func (m *Master) execute(info protocol.CommandInfo, c session.Call) (protocol.Re
 		if ranks.IsEmpty() {
 			m.refuse(id, info.Name, rank.Set{}, began, s.noRanks(info.Name, text))
 		} else {
-			m.proceed(id, info, ranks, c.Args, wait)
+			m.proceed(&execution{id, info, ranks, c.Args, wait})
 		}
 		return id, nil
 	}
 	m.evaluate(&evaluation{id: id, op: info.Name, text: text, sets: s, set: set, began: began, wait: wait, then: func(ranks rank.Set) {
-		m.proceed(id, info, ranks, c.Args, left(wait, m.now()-began))
+		m.proceed(&execution{id, info, ranks, c.Args, left(wait, m.now()-began)})
 	}})
 	return id, nil
 }
@@ -134,82 +133,11 @@ func (m *Master) number(info protocol.CommandInfo, id protocol.RequestID, a *pro
 	}
 }
 
-// ownAnswer returns the answer to a command from the master's own tables.
-func (m *Master) ownAnswer(command string, ranks rank.Set, args protocol.Args) []protocol.Group {
-	switch command {
-	case "ranks":
-		return m.statusGroups(ranks)
-	case "groups":
-		return m.namedGroups()
-	case "group":
-		m.groups[args.Name] = ranks
-		return []protocol.Group{namedGroup(args.Name, ranks)}
-	}
-	return []protocol.Group{namedGroup("", ranks)} // focus
-}
-
-// proceed executes a command whose ranks are known.
-func (m *Master) proceed(id protocol.RequestID, info protocol.CommandInfo, ranks rank.Set, args protocol.Args, wait time.Duration) {
-	if info.Place == protocol.AtMaster {
-		m.answer(id, info.Name, m.ownAnswer(info.Name, ranks, args)...)
-		return
-	}
-	switch info.Name {
-	case "stat":
-		args.Compare, args.Stat = true, true
-		if args.Limit == 0 {
-			args.Limit = statLimit(ranks.Len())
-		}
-	case "stacks": // stacks of running ranks are a sample
-		if args.Samples > 0 || ranks.Intersects(m.states.In(session.Running)) {
-			m.sampler.sample(id, ranks, args, wait)
-			return
-		}
-	case "interrupt":
-		m.sampler.interrupt(ranks)
-	case "info hosts":
-		args.Limit = -1
-		m.reportHosts(id, ranks, m.now())
-	case "diff":
-		args.Compare = true
-		if args.Tolerance > 0 { // all values are needed to find those within the tolerance
-			args.Limit = -1
-		}
-		m.compare(id, args, ranks, wait, m.now())
-	}
-	m.number(info, id, &args)
-	switch info.Name {
-	case "rbreak":
-		args.Functions = nil
-		absent := m.waiting(ranks)
-		if present := ranks.Minus(absent); !present.IsEmpty() { // only these can list functions
-			ranks = present
-			m.breakMatching(id, args, ranks, absent, wait, m.now())
-		}
-	case "launch", "attach", "run":
-		args.Before, args.Size = m.persistent.commandsFor(ranks), m.states.All().Len()
-	case "core":
-		args.Size = m.states.All().Len()
-	default:
-		m.persistent.record(id, info.Name, args, ranks, m.waiting(ranks))
-	}
-	if info.Forward {
-		m.noteAborts(ranks)
-	}
-	m.send(id, info.Name, ranks, wait, args)
-}
-
 // checkHere refuses arguments that contradict the master's own tables.
 func (m *Master) checkHere(info protocol.CommandInfo, a protocol.Args) *protocol.Fault {
-	switch {
-	case info.Name == "stacks":
-		return sampling.Check(a)
-	case info.Name == "group":
-		return m.checkName(a.Name)
-	case info.Name == "launch":
-		if err := m.programs.check(a.Job.Program); err != nil {
-			return &protocol.Fault{Kind: protocol.FaultLaunch, Op: info.Name, Message: err.Error()}
-		}
+	switch check := ways[info.Name].check; {
+	case check != nil:
+		return check(m, a)
 	case info.Takes("breakpoints"):
 		return m.checkBreakpoints(info.Name, a)
 	case info.Takes("displays"):
