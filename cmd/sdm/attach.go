@@ -35,6 +35,7 @@ func (o *options) declareForce(f *pflag.FlagSet) {
 // attachFlags returns the flags of sdm attach.
 func (o *options) attachFlags() *flagSet {
 	f := newFlags("attach")
+	f.first = []string{"ranks", "execute", "eval", "batch", "lazy", "hosts", "match", "gdb", "ranks-per-gdb", "wait"}
 	f.add("Ranks", func(f *pflag.FlagSet) {
 		f.BoolVar(&o.lazy, "lazy", false, "attach no gdb to a rank before a command other than stacks is about it; until then it runs")
 	})

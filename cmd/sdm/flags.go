@@ -85,7 +85,23 @@ func (s *flagSet) fromEnvironment(env []string) error {
 // isTyped reports whether a flag is on the command line.
 func (s *flagSet) isTyped(name string) bool { return slices.Contains(s.typed, name) }
 
-// usages returns help about the flags, in their groups.
+// brief returns help about the flags that are used most, and names the other groups. Without such flags it returns
+// help about all.
+func (s *flagSet) brief() string {
+	if len(s.first) == 0 {
+		return s.usages()
+	}
+	most, rest, _ := strings.Cut(s.usages(), "\n\n")
+	most += fmt.Sprintf("\n\nsdm help %s all has other flags:\n", strings.TrimPrefix(s.Name(), "sdm "))
+	for _, g := range s.groups {
+		if strings.Contains(rest, g.title+":\n") {
+			most += "  " + g.title + "\n"
+		}
+	}
+	return most
+}
+
+// usages returns help about all flags, in their groups.
 func (s *flagSet) usages() string {
 	var b strings.Builder
 	write := func(title string, flags *pflag.FlagSet) {

@@ -16,16 +16,21 @@ import (
 const usage = `sdm debugs a parallel program: one command goes to a set of its ranks, and ranks that
 answer the same are one line.
 
-  sdm run    [flags] [--] PROGRAM [ARG...]   start PROGRAM on -n ranks under control
-  sdm run    [flags] -- mpirun -n 4 PROGRAM  start a starter (mpirun, mpiexec, srun, flux run) and take control of its job
-  sdm attach [flags] PID                     take control of a running job, by the process of its mpirun
-  sdm stacks [flags] PID                     one tree of all stacks of a running job, which runs on
-  sdm waits  [flags] PID                     why a running job hangs: who waits for whom in MPI
+My job hangs (PID is the process of its mpirun; nothing need be prepared):
+  sdm waits  [flags] PID                     why: who waits for whom in MPI
+  sdm stacks [flags] PID                     one tree of all stacks; the job runs on
   sdm watch  [flags] -- mpirun -n 4 PROGRAM  in a batch script: a stall or a crash leaves a file that tells why
   sdm watch  [flags] PID                     the same for a running job
   sdm open   [flags] FILE                    a hang file: stacks, waits and more of a job that is gone
   sdm diff-files [flags] FILE FILE           what has changed between two hang files
+
+My job crashes or computes nonsense:
+  sdm run    [flags] -- mpirun -n 4 PROGRAM  start a starter (mpirun, mpiexec, srun, flux run) and take control of its job
+  sdm run    [flags] [--] PROGRAM [ARG...]   start PROGRAM on -n ranks under control
+  sdm attach [flags] PID                     take control of a running job
   sdm core   [flags] PROGRAM CORE...         many core files, one rank each
+
+More:
   sdm listen [flags] [HOST:]PORT             wait for a master to dial in and drive it
   sdm sim    [flags] -n N                    simulated ranks, up to millions: try all this on a laptop
   sdm doctor [HOST...]                       what works on this machine, what does not, what to do
@@ -213,8 +218,13 @@ func (a *app) help(args []string) console.Status {
 		fmt.Fprint(a.out, usage)
 	case "run":
 		fmt.Fprint(a.out, runHelp())
+	case "run all":
+		fmt.Fprint(a.out, described(usageRun, newRunOptions(os.Environ()).flags().usages()))
 	case "attach":
 		fmt.Fprint(a.out, attachHelp())
+	case "attach all":
+		o := newOptions(os.Environ())
+		fmt.Fprint(a.out, described(usageAttach, o.attachFlags().usages()))
 	case "stacks":
 		fmt.Fprint(a.out, stacksHelp())
 	case "waits":
@@ -246,24 +256,24 @@ func (a *app) help(args []string) console.Status {
 	return console.StatusGood
 }
 
-// described returns the help of a subcommand: its usage, its flags, more, and the common footer.
-func described(usage string, flags *flagSet, more ...string) string {
-	return usage + flags.usages() + strings.Join(more, "") + footer
+// described returns the help of a subcommand: its usage, what is said of its flags, more, and the common footer.
+func described(usage, flags string, more ...string) string {
+	return usage + flags + strings.Join(more, "") + footer
 }
 
-func runHelp() string { return described(usageRun, newRunOptions(os.Environ()).flags()) }
+func runHelp() string { return described(usageRun, newRunOptions(os.Environ()).flags().brief()) }
 
 func attachHelp() string {
 	o := newOptions(os.Environ())
-	return described(usageAttach, o.attachFlags())
+	return described(usageAttach, o.attachFlags().brief())
 }
 
 func stacksHelp() string {
-	return described(usageStacks, (&stackOptions{options: newOptions(os.Environ())}).flags())
+	return described(usageStacks, (&stackOptions{options: newOptions(os.Environ())}).flags().usages())
 }
 
 func waitsHelp() string {
-	return described(usageWaits, (&stackOptions{options: newOptions(os.Environ())}).waitsFlags())
+	return described(usageWaits, (&stackOptions{options: newOptions(os.Environ())}).waitsFlags().usages())
 }
 
 // openHelp has no common footer: no ranks are there to end.
@@ -280,15 +290,15 @@ func diffFilesHelp() string { return usageDiffFiles + (&diffOptions{}).flags().u
 
 func coreHelp() string {
 	o := newOptions(os.Environ())
-	return described(usageCore, o.coreFlags())
+	return described(usageCore, o.coreFlags().usages())
 }
 
 func listenHelp() string {
-	return described(usageListen, (&listenOptions{options: newOptions(os.Environ())}).flags())
+	return described(usageListen, (&listenOptions{options: newOptions(os.Environ())}).flags().usages())
 }
 
 func simHelp() string {
-	flags := (&simOptions{options: newOptions(os.Environ())}).flags()
+	flags := (&simOptions{options: newOptions(os.Environ())}).flags().usages()
 	return described(usageSim, flags, "\nScripts (--script):\n", inprocess.Grammar)
 }
 
