@@ -101,6 +101,10 @@ func (r *Receiver) begin(p protocol.Piece) error {
 	if err != nil {
 		return err
 	}
+	// A gdb is many files, which find one another by their paths.
+	if info, err := os.Stat(p.Dir); err == nil && info.Mode().Perm()&0o002 != 0 && info.Mode()&os.ModeSticky == 0 {
+		return fmt.Errorf("all users may rename what lies there (mode %04o without the sticky bit)", info.Mode().Perm())
+	}
 	if r.lock, err = ownLock(p.Dir); err != nil {
 		return plain(err)
 	}

@@ -107,6 +107,10 @@ func TestReceiverRefuses(t *testing.T) {
 	a, data := packed(t, goodScript)
 	b, bad := packed(t, "#!/bin/sh\necho cannot >&2\nexit 3\n")
 	dir := t.TempDir()
+	open := t.TempDir()
+	if err := os.Chmod(open, 0o777); err != nil {
+		t.Fatal(err)
+	}
 	good := protocol.Piece{Dir: dir, Hash: a.Hash, Packed: a.Packed, Unpacked: a.Unpacked, Data: data}
 	for _, c := range []struct {
 		name   string
@@ -116,6 +120,7 @@ func TestReceiverRefuses(t *testing.T) {
 		{"another hash", func(p *protocol.Piece) { p.Hash = strings.Repeat("0", 64) }, "what has come is not what was sent"},
 		{"no directory", func(p *protocol.Piece) { p.Dir = filepath.Join(dir, "none") }, "/none: no such file or directory"},
 		{"a file", func(p *protocol.Piece) { p.Dir = "/etc/passwd" }, "/etc/passwd: not a directory"},
+		{"strangers may swap it", func(p *protocol.Piece) { p.Dir = open }, open + ": all users may rename what lies there (mode 0777"},
 		{"not absolute", func(p *protocol.Piece) { p.Dir = "tmp" }, "tmp: not an absolute path"},
 		{"full", func(p *protocol.Piece) { p.Dir = "/proc" }, "/proc: "},
 		{"a gap", func(p *protocol.Piece) { p.At = 5 }, "a piece at 5 of"},

@@ -1,6 +1,8 @@
 package stage
 
 import (
+	"crypto/sha256"
+	"encoding/hex"
 	"errors"
 	"fmt"
 	"os"
@@ -58,4 +60,13 @@ func ownerOf(name, host string) (pid int, ok bool) {
 	_, number, found := strings.Cut(strings.TrimPrefix(name, scriptPrefix), ".")
 	pid, err := strconv.Atoi(number)
 	return pid, found && err == nil && pid > 0 && at == host
+}
+
+// clean returns a text that stands for a name of any characters in a file name.
+func clean(name string) string {
+	if name == "" {
+		return "session"
+	}
+	sum := sha256.Sum256([]byte(name))
+	return hex.EncodeToString(sum[:8])
 }

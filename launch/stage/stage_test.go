@@ -3,11 +3,13 @@ package stage
 import (
 	"errors"
 	"fmt"
+	"io"
 	"os"
 	"os/exec"
 	"path/filepath"
 	"strings"
 	"sync"
+	"syscall"
 	"testing"
 )
 
@@ -29,7 +31,18 @@ func left(t *testing.T, dir string) int {
 	return len(entries)
 }
 
-// TestPut calls Put from many processes of a node at the same time.
+// putAt calls Put and returns the path of the copy.
+func putAt(t *testing.T, source, dir, name, want string) (string, error) {
+	t.Helper()
+	p, err := Put(source, dir, name, want)
+	if err != nil {
+		return "", err
+	}
+	p.File.Close()
+	return p.Path, nil
+}
+
+// TestPut calls Put from many processes of a node at the same time; some remove the copy at once.
 func TestPut(t *testing.T) {
 	from, dir := source(t, strings.Repeat("program", 10000)), t.TempDir()
 	want, err := Hash(from)
@@ -40,41 +53,51 @@ func TestPut(t *testing.T) {
 	var group sync.WaitGroup
 	for i := range paths {
 		group.Go(func() {
-			path, err := Put(from, dir, "s", want)
+			p, err := Put(from, dir, "copies", want)
 			if err != nil {
 				t.Error(err)
+				return
 			}
-			paths[i] = path
+			defer p.File.Close()
+			if paths[i] = p.Path; i%4 == 0 {
+				Remove(p.Path)
+			}
+			if found, err := hashOf(io.NewSectionReader(p.File, 0, 1<<20)); err != nil || found != want {
+				t.Errorf("hash %s, %v", found, err)
+			}
 		})
 	}
 	group.Wait()
 	for _, path := range paths {
-		if path != paths[0] {
-			t.Errorf("%s and %s", path, paths[0])
+		if path != filepath.Join(dir, "copies", "sdm-server") {
+			t.Error(path)
 		}
 	}
-	if found, err := Hash(paths[0]); err != nil || found != want {
-		t.Errorf("hash %s, %v", found, err)
+	path, err := putAt(t, from, dir, "copies", want)
+	if err != nil {
+		t.Fatal(err)
 	}
-	if info, err := os.Stat(paths[0]); err != nil || info.Mode() != 0o700 {
-		t.Errorf("%v, %v", info, err)
+	for at, want := range map[string]os.FileMode{path: 0o700, filepath.Dir(path): 0o700 | os.ModeDir} {
+		if info, err := os.Stat(at); err != nil || info.Mode() != want {
+			t.Errorf("%v, %v", info, err)
+		}
 	}
-	Remove(paths[0])
+	Remove(path)
 	if n := left(t, dir); n != 0 {
 		t.Errorf("%d files are left", n)
 	}
 }
 
-func TestPutReplacesWhatIsNotOurs(t *testing.T) {
+func TestPutReplacesAnotherBuild(t *testing.T) {
 	from, dir := source(t, "new"), t.TempDir()
-	path, err := Put(from, dir, "s", "")
+	path, err := putAt(t, from, dir, "s", "")
 	if err != nil {
 		t.Fatal(err)
 	}
 	if err := os.WriteFile(path, []byte("old"), 0o700); err != nil {
 		t.Fatal(err)
 	}
-	again, err := Put(from, dir, "s", "")
+	again, err := putAt(t, from, dir, "s", "")
 	text, _ := os.ReadFile(again)
 	if err != nil || string(text) != "new" {
 		t.Errorf("%q, %v", text, err)
@@ -83,16 +106,32 @@ func TestPutReplacesWhatIsNotOurs(t *testing.T) {
 
 func TestPutRefuses(t *testing.T) {
 	from := source(t, "program")
+	there := func(make func(path string) error) string {
+		dir := t.TempDir()
+		if err := make(filepath.Join(dir, "copies")); err != nil {
+			t.Fatal(err)
+		}
+		return dir
+	}
+	// The right program in it makes no difference.
+	open := there(func(path string) error {
+		return errors.Join(os.Mkdir(path, 0), os.Chmod(path, 0o777), os.Link(from, filepath.Join(path, "sdm-server")))
+	})
+	file := there(func(path string) error { return os.Link(from, path) })
+	link := there(func(path string) error { return errors.Join(os.Mkdir(path+"x", 0o700), os.Symlink(path+"x", path)) })
 	cases := []struct{ name, source, dir, hash, want string }{
 		{"no directory", from, filepath.Join(t.TempDir(), "none"), "", "no such file or directory"},
 		{"a file", from, from, "", "not a directory"},
 		{"not to be written", from, "/proc", "", "no such file"},
 		{"another hash", from, t.TempDir(), strings.Repeat("0", 64), "the copy is not what it should be"},
 		{"no program", "/nonexistent", t.TempDir(), "", "no such file"},
+		{"a directory for all", from, open, "", "copies is there and open to others (mode 0777)"},
+		{"a program in its place", from, file, "", "copies is there and is no directory: it is not ours"},
+		{"a link in its place", from, link, "", "copies is there and is no directory: it is not ours"},
 	}
 	for _, c := range cases {
 		t.Run(c.name, func(t *testing.T) {
-			path, err := Put(c.source, c.dir, "s", c.hash)
+			path, err := putAt(t, c.source, c.dir, "copies", c.hash)
 			if err == nil || !strings.Contains(err.Error(), c.want) {
 				t.Errorf("%s, %v; want %q", path, err, c.want)
 			}
@@ -100,6 +139,62 @@ func TestPutRefuses(t *testing.T) {
 	}
 	if err := checkRoom(t.TempDir(), 1<<60); err == nil || !strings.Contains(err.Error(), "MB are free, and") {
 		t.Errorf("a full disk: %v", err)
+	}
+	Remove(filepath.Join(open, "copies", "sdm-server"))
+	if n := left(t, filepath.Join(open, "copies")); n != 1 {
+		t.Error("what is not ours was removed")
+	}
+	info, err := os.Stat(t.TempDir())
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := checkPrivate("copies", info, os.Geteuid()+1); err == nil || err.Error() != "copies is there and belongs to somebody else" {
+		t.Error(err)
+	}
+}
+
+// TestNames: servers of a session on a host find the same name, and nobody can foresee it.
+func TestNames(t *testing.T) {
+	one := Name([]byte("secret"), "n1")
+	if one != Name([]byte("secret"), "n1") || !strings.HasPrefix(one, "sdm-server-") {
+		t.Error(one)
+	}
+	for _, other := range []string{Name([]byte("another"), "n1"), Name([]byte("secret"), "n2"), Name(nil, "n1"), Name(nil, "n1")} {
+		if other == one {
+			t.Error("the same name")
+		}
+		one = other
+	}
+}
+
+// TestExec checks that a copy runs though its path leads to something else meanwhile, under the name
+// of the program, and without the descriptors that it came by.
+func TestExec(t *testing.T) {
+	if at := os.Getenv("STAGE_TEST_COPY"); at != "" {
+		p, err := Put("/proc/self/exe", filepath.Dir(at), filepath.Base(at), "")
+		if err != nil {
+			t.Fatal(err)
+		}
+		if err := errors.Join(os.Remove(p.Path), os.WriteFile(p.Path, []byte("#!/bin/sh\necho swapped\n"), 0o700)); err != nil {
+			t.Fatal(err)
+		}
+		syscall.Dup2(int(p.File.Fd()), 8) // as the line of a shell
+		t.Fatal(p.Exec([]string{"sdm-server", "-test.run=^TestExec$"}, []string{"STAGE_TEST_SETTLE=1"}))
+	}
+	if os.Getenv("STAGE_TEST_SETTLE") != "" {
+		_, before := os.Stat("/proc/self/fd/8")
+		if err := Settle("sdm-server"); err != nil {
+			t.Fatal(err)
+		}
+		_, after := os.Stat("/proc/self/fd/8")
+		name, _ := os.ReadFile("/proc/self/comm")
+		fmt.Printf("%s%v %v\n", name, before, errors.Is(after, os.ErrNotExist))
+		return
+	}
+	cmd := exec.Command(os.Args[0], "-test.run=^TestExec$")
+	cmd.Env = append(os.Environ(), "STAGE_TEST_COPY="+filepath.Join(t.TempDir(), "copies"))
+	if out, err := cmd.CombinedOutput(); err != nil || !strings.HasPrefix(string(out), "sdm-server\n<nil> true\n") {
+		t.Errorf("%v\n%s", err, out)
 	}
 }
 

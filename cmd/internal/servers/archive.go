@@ -131,11 +131,16 @@ func (r *Rendezvous) copyServer(server []string, do func(to string) error) []str
 	if err != nil {
 		return server // the failure to start it will be reported
 	}
-	c := stage.CopyOf(program, server[0], r.b.Stage, r.session)
+	c := r.copyOf(program)
 	if err := do(c.Path); err != nil {
 		r.b.Log.Info("--stage: the nodes copy the program themselves", "because", err)
 	}
 	return c.Line(server)
+}
+
+// copyOf returns where the copy of a program is brought on each node.
+func (r *Rendezvous) copyOf(program []byte) stage.Copy {
+	return stage.CopyOf(program, r.b.Stage, stage.Name(r.key[:], "all hosts"))
 }
 
 // Sweep removes the copies of Broadcast on nodes of our allocation that have no server. servers is
@@ -165,7 +170,7 @@ func (r *Rendezvous) carried(commands []ssh.Command) ([]ssh.Command, []byte, err
 	if err != nil {
 		return nil, nil, fmt.Errorf("--stage: %w", err)
 	}
-	c := stage.CopyOf(program, own, r.b.Stage, r.session)
+	c := r.copyOf(program)
 	for i := range commands {
 		commands[i].Argv = c.LineFrom(ssh.InputFD, len(program), commands[i].Argv)
 	}
