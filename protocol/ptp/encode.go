@@ -118,11 +118,38 @@ func (s surveys) of(t *Type) *survey {
 
 // addConstant adds a constant for a value that has none: Java shows nothing for it.
 func (s *survey) addConstant(t *Type, mem []byte) {
-	v := int64(int32(littleEndian(mem, true)))
-	same := func(c Constant) bool { return int64(int32(c.Value)) == v }
-	if !slices.ContainsFunc(t.Values, same) && !slices.ContainsFunc(s.extra, same) {
-		s.extra = append(s.extra, Constant{flagNames(t.Values, littleEndian(mem, true)), v})
+	v := t.constant(mem)
+	if t.position(v, s) < 0 {
+		s.extra = append(s.extra, Constant{flagNames(t.Values, v), v})
 	}
+}
+
+// constant returns the value of an enumeration. It is signed if a constant is negative, as for gdb.
+func (t *Type) constant(mem []byte) int64 {
+	return littleEndian(mem, t.hasNegative())
+}
+
+// hasNegative reports whether a constant of an enumeration is negative: its values have a sign then.
+func (t *Type) hasNegative() bool {
+	return slices.ContainsFunc(t.Values, func(c Constant) bool { return c.Value < 0 })
+}
+
+// position returns where a value is among the constants and those of the survey; -1: nowhere.
+func (t *Type) position(v int64, s *survey) int {
+	all := t.Values
+	if s != nil {
+		all = slices.Concat(all, s.extra)
+	}
+	return slices.IndexFunc(all, func(c Constant) bool { return c.Value == v })
+}
+
+// code returns what stands for a value of an enumeration: itself, or its position if it may have more
+// than the 32 bits that Java reads.
+func (t *Type) code(v int64, s *survey) int32 {
+	if t.Size > 4 {
+		return int32(t.position(v, s))
+	}
+	return int32(v)
 }
 
 // flagNames returns a value as flags, "A | C", or else as a number.
@@ -205,7 +232,7 @@ func (s surveys) formatEnum(b []byte, t *Type) []byte {
 		if i > 0 {
 			b = append(b, ',')
 		}
-		b = fmt.Appendf(b, "%s=%d", c.Name, int32(c.Value))
+		b = fmt.Appendf(b, "%s=%d", c.Name, t.code(c.Value, s[t]))
 	}
 	return append(b, ">is4"...)
 }
@@ -242,7 +269,7 @@ func (f *Field) memory(mem []byte) ([]byte, error) {
 		return nil, fmt.Errorf("%d bits at %d of %d bytes", f.Width, f.Bit, len(mem))
 	}
 	v := uint64(littleEndian(mem[:last], false)) >> f.Bit << (64 - f.Width) // its highest bit first
-	if k := f.Type.Kind; k == Unsigned || k == Bool || k == Char {
+	if k := f.Type.Kind; k == Unsigned || k == Bool || k == Char || k == Enum && !f.Type.hasNegative() {
 		v >>= 64 - f.Width
 	} else {
 		v = uint64(int64(v) >> (64 - f.Width))
@@ -276,7 +303,7 @@ func (e *encoder) append(t *Type, mem []byte, inside bool) error {
 	case Int, Unsigned:
 		e.appendInteger(t, mem)
 	case Enum:
-		e.data = bigEndian(e.data, uint64(littleEndian(mem, true)), 4)
+		e.data = bigEndian(e.data, uint64(t.code(t.constant(mem), e.surveys[t])), 4)
 	case Bool:
 		e.data = append(e.data, truth(mem))
 	case Float:
