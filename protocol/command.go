@@ -17,7 +17,7 @@ type Command struct {
 
 // Args are the arguments of all commands in one flat struct; the table Commands lists which command
 // reads which of them, and CommandInfo.Unread finds others. With one struct, the JSON form, the params
-// of JSON-RPC and the Go call are the same (docs/decisions/118-one-struct-of-arguments.md). The zero
+// of JSON-RPC and the Go call are the same (docs/decisions/037-one-struct-of-arguments.md). The zero
 // value of a field means "not given". The comment of a field names the commands that read it.
 type Args struct {
 	// The thread and the frame of a rank.

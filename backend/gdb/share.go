@@ -17,11 +17,11 @@ const (
 	// usualShare is how many started ranks share a gdb if there are many: they reach
 	// main five times faster than with a gdb each, and take a sixth of the memory. With
 	// more of them each library that one of them loads costs more, because gdb checks
-	// all ranks (docs/performance.md).
+	// all ranks (docs/decisions/033-ranks-per-gdb.md).
 	usualShare = 8
 	// gdbsPerCore is the minimum number of gdbs per core before ranks share one: they
 	// work in parallel. For more attached ranks it is one: most of an attach is the
-	// start of a gdb and its first check of the libraries (docs/performance.md).
+	// start of a gdb and its first check of the libraries (the same page).
 	gdbsPerCore         = 2
 	gdbsPerCoreAttached = 1
 	// maxUnshared bounds that minimum: beyond it memory (11 MB for each gdb) matters more

@@ -88,7 +88,7 @@ type Ends struct {
 
 // startLinked makes a socket pair for each direction. With one pair for both directions the sender
 // of each packet is woken when it has been read, or its reader is woken more slowly (see
-// docs/performance.md).
+// docs/decisions/034-few-wake-ups.md).
 func (s *Servers) startLinked(cmd *exec.Cmd) error {
 	in, theirOut, err := s.pair()
 	if err != nil {
