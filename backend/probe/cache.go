@@ -35,7 +35,8 @@ type cache struct {
 	// debugFiles is the directory of separate debug files; "": they are not read.
 	debugFiles string
 	// known are registers of threads that a debugger has stopped; see hold.Steps.
-	known []hold.Known
+	known    []hold.Known
+	debugged bool // the processes are those that our debugger has stopped
 }
 
 func newCache() *cache {

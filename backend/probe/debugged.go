@@ -34,6 +34,7 @@ type Debugged struct {
 // WithWaits returns a back end that uses the debugger that open makes.
 func WithWaits(open func(backend.Sink) (backend.Backend, error), sink backend.Sink) (*Debugged, error) {
 	d := &Debugged{pids: map[rank.ID]int{}, asked: map[protocol.RequestID]rank.Set{}, cache: newCache()}
+	d.cache.debugged = true
 	var err error
 	d.Backend, err = open(waitsSink{sink, d})
 	return d, err

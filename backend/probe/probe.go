@@ -339,6 +339,9 @@ func (b *Backend) graph(r rank.ID, w *waits) *wait.Graph {
 	one := rank.Range(r, r)
 	x := b.ranks[r]
 	b.addPeer(r, w)
+	if w.Unheld { // the next sample that has held it is compared with the last one that has
+		return wait.Of(one, w.Rank)
+	}
 	w.Moved = x.stamp != 0 && x.stamp != w.stamp
 	switch local := w.size <= len(b.ranks); {
 	case w.inTorch:

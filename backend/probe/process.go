@@ -47,6 +47,7 @@ type process struct {
 	runs      *runs             // before it was held; nil without torch
 	futexes   map[int]*futex    // for which threads wait, by thread ID
 	host      *host
+	tracer    hold.Tracer     // that traced it in our place when it was to be held last
 	defect    *protocol.Fault // of a panic while it was held; nil: none
 	// derivable is how many instructions of code without tables may be executed for this sample.
 	derivable int

@@ -18,6 +18,7 @@ import (
 	"sdm/protocol/digest"
 	"sdm/protocol/rank"
 	"sdm/protocol/stack"
+	"sdm/protocol/wait"
 )
 
 const (
@@ -43,6 +44,8 @@ type signs struct {
 	value    uint64         // hash of the value of the user's expression
 	valued   bool           // it has a value
 	trouble  string         // why it has none
+	unheld   bool           // another sampler held the process: there is nothing else
+	halted   bool           // a debugger holds it: the states of its threads are not those of other samples
 }
 
 // progress is what is remembered of a rank; the zero value is that of a rank that was not looked at.
@@ -65,6 +68,10 @@ func tallyOf(pid int) tally { return tally{hold.TransferOf(pid), hold.ChildrenTi
 // are left out: they spin, or wait with a time limit.
 func (p *process) signsOf(shot *snapshot.Process, held *hold.Process, w *waits, threads [][]stack.Frame, value *expression.Expr) *signs {
 	s, all := &signs{threads: map[int]uint64{}}, byID(held)
+	if s.halted = p.tracer.TID != 0 && p.state == wait.Traced; p.tracer.Passing {
+		s.unheld = true
+		return s
+	}
 	messages := digest.New()
 	counted := false
 	for i := range shot.Threads {
@@ -164,9 +171,15 @@ func (s *shared) variables(m *image.Module, pid int) *variable.Names {
 
 // compare returns the words for what has changed, and remembers the signs.
 func (x *progress) compare(now *signs, seen tally, variable bool) string {
+	if now.unheld {
+		return x.compareUnheld(seen)
+	}
 	first := x.states == nil
 	states := make(map[int][]uint64, len(now.threads))
 	changed := len(now.threads) < len(x.states)
+	if now.halted && !first {
+		now.threads, states, changed = nil, x.states, false
+	}
 	for tid, hash := range now.threads {
 		known := x.states[tid]
 		if !slices.Contains(known, hash) {
@@ -182,12 +195,7 @@ func (x *progress) compare(now *signs, seen tally, variable bool) string {
 	if changed {
 		words = append(words, protocol.ProgressStack)
 	}
-	if seen.moved.Since(x.before.moved) >= leastIO {
-		words = append(words, protocol.ProgressIO)
-	}
-	if spent := seen.children - x.before.children; spent >= leastTime || spent < 0 {
-		words = append(words, protocol.ProgressChildren)
-	}
+	words = append(words, x.counted(seen)...)
 	switch {
 	case !variable:
 	case !now.valued:
@@ -209,6 +217,27 @@ func (x *progress) compare(now *signs, seen tally, variable bool) string {
 		return protocol.ProgressNone
 	}
 	return strings.Join(words, ",")
+}
+
+// compareUnheld is compare for a process that another sampler held: only what the kernel counts is compared.
+func (x *progress) compareUnheld(seen tally) string {
+	words := []string{protocol.ProgressUnheld}
+	if x.states != nil {
+		words = append(words, x.counted(seen)...)
+		x.before = seen
+	}
+	return strings.Join(words, ",")
+}
+
+// counted returns the words for what the kernel counts.
+func (x *progress) counted(seen tally) (words []string) {
+	if seen.moved.Since(x.before.moved) >= leastIO {
+		words = append(words, protocol.ProgressIO)
+	}
+	if spent := seen.children - x.before.children; spent >= leastTime || spent < 0 {
+		words = append(words, protocol.ProgressChildren)
+	}
+	return words
 }
 
 // progressOf returns columns with what has changed in ranks, and why the user's expression has no value there.

@@ -12,6 +12,7 @@ import (
 	"sdm/backend/probe/snapshot"
 	"sdm/protocol"
 	"sdm/protocol/stack"
+	"sdm/protocol/wait"
 )
 
 // sample is the stacks of one process at one time.
@@ -78,6 +79,9 @@ func (c *cache) takeOnce(pids, which []int, out []sample, v view) (inconsistent 
 	for i := range held {
 		c.cost.threads += len(held[i].Threads)
 		c.cost.held = max(c.cost.held, held[i].Held)
+		if known[i].tracer = held[i].Tracer; known[i].state == wait.Traced && known[i].tracer.TID == 0 {
+			known[i].state = known[i].stateAfter()
+		}
 		bad := known[i].defect
 		if bad == nil {
 			bad, _ = protocol.Guard("stacks", func() {
@@ -107,11 +111,17 @@ func (c *cache) looked(pid int) (p *process, err error) {
 // hold stops processes, copies their stacks and the state of Python, and resumes them. Everything else is done
 // while they run: to follow the stacks, to name frames, and to find out what calls of MPI wait for.
 func (c *cache) hold(known []*process) []hold.Process {
-	pids := make([]int, len(known))
+	pids, lasting := make([]int, len(known)), make([]int, len(known))
 	for i, p := range known {
-		pids[i] = p.pid
+		if pids[i] = p.pid; !p.tracer.Passing {
+			lasting[i] = p.tracer.TID
+		}
 	}
-	return hold.Together(pids, hold.Defaults, hold.Steps{
+	limits := hold.Defaults
+	if c.debugged {
+		limits.Others = 0
+	}
+	return hold.Together(pids, limits, hold.Steps{
 		StackEnd: func(i int, sp uint64) (end uint64) {
 			known[i].guarded(func() { end = known[i].stackEnd(sp) })
 			return end
@@ -122,8 +132,9 @@ func (c *cache) hold(known []*process) []hold.Process {
 				known[i].copyFutexes(held)
 			})
 		},
-		Known:  c.known,
-		Buffer: &c.buffer,
+		Known:   c.known,
+		Lasting: lasting,
+		Buffer:  &c.buffer,
 	})
 }
 
@@ -143,7 +154,7 @@ func (c *cache) sample(p *process, held *hold.Process, v view) (s sample) {
 			if p.python != nil && now.python != nil {
 				now.python.shot = p.python.shot
 			}
-			now.state, now.runs, now.host, now.futexes = p.state, p.runs, p.host, p.futexes
+			now.state, now.runs, now.host, now.futexes, now.tracer = p.state, p.runs, p.host, p.futexes, p.tracer
 			c.keep(now)
 			p, shot = now, now.snapshot(held)
 		}

@@ -1,13 +1,16 @@
 package probe
 
 import (
+	"fmt"
 	"os"
 	"runtime"
 	"strings"
+	"sync"
 	"syscall"
 	"testing"
 	"time"
 
+	"sdm/backend/probe/hold"
 	"sdm/protocol/wait"
 )
 
@@ -128,4 +131,72 @@ func TestFirstThreadHasEnded(t *testing.T) {
 			return
 		}
 	}
+}
+
+// holdThread holds the first thread of a process by a thread with a name, until release is called.
+func holdThread(t *testing.T, pid int, name string) (release func()) {
+	t.Helper()
+	held, end, done := make(chan error), make(chan bool), make(chan bool)
+	go func() {
+		defer close(done)
+		runtime.LockOSThread() // the thread ends with the goroutine, and has its name until then
+		err := os.WriteFile(fmt.Sprintf("/proc/self/task/%d/comm", syscall.Gettid()), []byte(name), 0)
+		if err == nil {
+			err = syscall.PtraceAttach(pid)
+		}
+		if err == nil {
+			_, err = syscall.Wait4(pid, nil, syscall.WALL, nil)
+		}
+		held <- err
+		<-end
+		if err == nil {
+			_ = syscall.PtraceDetach(pid)
+		}
+	}()
+	if err := <-held; err != nil {
+		t.Fatal(err)
+	}
+	return sync.OnceFunc(func() { close(end); <-done })
+}
+
+// TestOtherSampler checks that a process which another sampler holds is awaited; and if it does not let go, that nothing
+// is said of the process but this, and that nothing follows from it.
+func TestOtherSampler(t *testing.T) {
+	p := start(t, "-O2")
+	c := newCache()
+	take := func() sample { return c.take([]int{p.Process.Pid}, view{"function", true})[0] }
+	before := take()
+	release := holdThread(t, p.Process.Pid, "sdm-server")
+	defer release()
+	s := take()
+	for _, text := range functions(s) {
+		if !strings.HasPrefix(text, "(thread not stopped: traced by sdm-server) ") {
+			t.Errorf("%q", text)
+		}
+	}
+	if w := s.waits; w.Doing.State != wait.Unread || w.Doing.Detail != "it is traced by sdm-server" || !w.Unheld || w.stamp != 0 {
+		t.Errorf("held by another sampler: %+v", w)
+	}
+	time.AfterFunc(hold.Defaults.Others/10, release)
+	if s := take(); s.waits.Unheld || s.waits.stamp != before.waits.stamp || strings.Contains(strings.Join(functions(s), ""), "traced") {
+		t.Errorf("let go: %+v %q", s.waits, functions(s))
+	}
+}
+
+// TestDebuggerIsAwaitedOnce checks that a debugger which stays is waited for in the first sample only.
+func TestDebuggerIsAwaitedOnce(t *testing.T) {
+	p := start(t, "-O2")
+	defer holdThread(t, p.Process.Pid, "gdb")()
+	c := newCache()
+	for n := range 20 {
+		begin := time.Now()
+		s := c.take([]int{p.Process.Pid}, view{"function", true})[0]
+		if d := s.waits.Doing; d.State != wait.Traced || !strings.HasSuffix(d.Detail, "(gdb) traces it") || !s.waits.Unheld {
+			t.Fatalf("%+v", s.waits)
+		}
+		if took := time.Since(begin); n > 0 && took < hold.Defaults.Others { // a slow machine has 19 attempts
+			return
+		}
+	}
+	t.Error("each sample has waited for the debugger")
 }

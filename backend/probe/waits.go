@@ -46,6 +46,10 @@ type waits struct {
 func (p *process) waitsOf(shot *snapshot.Process, held *hold.Process, threads [][]stack.Frame) *waits {
 	w := &waits{}
 	w.Number, w.Numbered = p.number.value, p.number.known
+	if w.Unheld = p.tracer.TID != 0; p.tracer.Passing {
+		w.Doing = wait.Doing{State: wait.Unread, Detail: "it is " + p.tracer.Why()}
+		return w
+	}
 	w.Doing = wait.Doing{State: p.state}
 	hash := digest.New()
 	calls, waitsInCall := 0, false
@@ -118,7 +122,9 @@ func (p *process) waitsOf(shot *snapshot.Process, held *hold.Process, threads []
 	if calls == 0 && p.wasNotRead(shot) {
 		w.Doing = wait.Doing{State: wait.Unread}
 	}
-	w.stamp = hash.Sum()
+	if !w.Unheld { // else a part of the registers is missing
+		w.stamp = hash.Sum()
+	}
 	if calls > 0 && !w.numbered {
 		w.arrivals = p.arrivals()
 	}
@@ -333,6 +339,14 @@ func framesText(frames []stack.Frame, function, signal string) string {
 
 // ofMPI reports whether a function is in a library of MPI.
 func ofMPI(f stack.Frame) bool { return mpi.IsLibrary(filepath.Base(f.From)) }
+
+// stateAfter returns the state of a process that was held, after another sampler had held it: that may do so again.
+func (p *process) stateAfter() wait.State {
+	if s := p.stateNow(); s != wait.Traced {
+		return s
+	}
+	return wait.NotKnown
+}
 
 // stateNow returns the state of the process by that of its first thread, or of another one if that has ended.
 func (p *process) stateNow() wait.State {

@@ -71,6 +71,11 @@ type Sample struct {
 	Took     time.Duration // until the last answer
 }
 
+// isUnheld reports whether another sampler held some rank.
+func (s Sample) isUnheld() bool {
+	return slices.ContainsFunc(s.Changes, func(c Change) bool { return has(c.Kind, protocol.ProgressUnheld) })
+}
+
 // State is what is known about a job.
 type State uint8
 
@@ -130,7 +135,7 @@ func (j *Judge) Add(now time.Duration, s Sample) State {
 	pause := max(interval, share*s.Took)
 	change, some := j.counts(s)
 	switch {
-	case s.Answered.IsEmpty() && !some: // nothing is known about the job
+	case !some && (s.Answered.IsEmpty() || s.isUnheld()): // nothing is known about the job
 	case some:
 		j.state, j.progress, j.change, j.confirmed = Moving, now, change, 0
 	case !j.compared: // there is nothing to compare with
@@ -145,7 +150,7 @@ func (j *Judge) Add(now time.Duration, s Sample) State {
 	default:
 		j.state = Stalled
 	}
-	if !s.Answered.IsEmpty() {
+	if !s.Answered.IsEmpty() && !s.isUnheld() {
 		j.compared = true
 	}
 	j.next = now + pause
@@ -154,7 +159,7 @@ func (j *Judge) Add(now time.Duration, s Sample) State {
 
 // counts returns the first change that is progress.
 func (j *Judge) counts(s Sample) (Change, bool) {
-	if j.cfg.Value && !s.Answered.IsEmpty() {
+	if j.cfg.Value && !s.Answered.IsEmpty() && !s.isUnheld() {
 		j.has = slices.ContainsFunc(s.Changes, func(c Change) bool {
 			return c.Kind != Output && c.Kind != End && !has(c.Kind, protocol.ProgressNoValue)
 		})
@@ -165,7 +170,7 @@ func (j *Judge) counts(s Sample) (Change, bool) {
 		var kinds []string
 		for word := range strings.SplitSeq(c.Kind, ",") {
 			switch word {
-			case protocol.ProgressNone, protocol.ProgressNoValue, protocol.ProgressFirst, "":
+			case protocol.ProgressNone, protocol.ProgressUnheld, protocol.ProgressNoValue, protocol.ProgressFirst, "":
 				continue
 			case End: // a user or the batch system ends the ranks of a job that has stalled
 				if j.state == Stalled {

@@ -172,7 +172,7 @@ func (s *solver) cause(c *cause) Finding {
 	if causes.Intersects(s.g.Moved()) || named.Intersects(s.torch) { // they may have served the waiting ranks in between, and do the same again
 		f.Certain = f.Certain && s.quiet(named.Minus(causes))
 	}
-	if len(levels) > 0 && slices.ContainsFunc(levels[0].messages, s.mayReturn) {
+	if causes.Intersects(s.g.Unheld()) || len(levels) > 0 && slices.ContainsFunc(levels[0].messages, s.mayReturn) {
 		f.Certain = false
 	}
 	s.told = s.told.Union(causes)
@@ -206,7 +206,7 @@ func (s *solver) stopped() (found []Finding) {
 			continue
 		}
 		s.told = s.told.Union(ranks)
-		found = append(found, Finding{Kind: Cause, Ranks: ranks, Certain: s.samples > 1 && !ranks.Intersects(s.g.Moved()),
+		found = append(found, Finding{Kind: Cause, Ranks: ranks, Certain: s.samples > 1 && !ranks.Intersects(s.g.Moved().Union(s.g.Unheld())),
 			Text: verbs(ranks, threadsText(d))})
 	}
 	return found

@@ -111,7 +111,7 @@ func (s *solver) locks() (found []Finding) {
 		if ranks.IsEmpty() {
 			continue
 		}
-		f := Finding{Kind: Cause, Ranks: ranks, Certain: s.samples > 1 && !ranks.Intersects(s.g.Moved())}
+		f := Finding{Kind: Cause, Ranks: ranks, Certain: s.samples > 1 && !ranks.Intersects(s.g.Moved().Union(s.g.Unheld()))}
 		cycle := cycleOf(d)
 		switch waiting := ranks.Minus(s.blocked); {
 		case cycle != nil:

@@ -23,6 +23,7 @@ type Graph struct {
 	moved  rank.Set
 	cut    rank.Set
 	doubt  rank.Set
+	unheld rank.Set
 	coarse bool // rows of doings have no details, since they were too many; see mostDoings
 
 	unexpected []Edge
@@ -161,7 +162,7 @@ func (g *Graph) Without() *Graph {
 	if g.IsEmpty() {
 		return nil
 	}
-	return &Graph{comms: g.comms, calls: g.calls, doings: g.doings, moved: g.moved, cut: g.Ranks(), doubt: g.doubt, numbers: g.numbers, coarse: g.coarse}
+	return &Graph{comms: g.comms, calls: g.calls, doings: g.doings, moved: g.moved, cut: g.Ranks(), doubt: g.doubt, unheld: g.unheld, numbers: g.numbers, coarse: g.coarse}
 }
 
 // Only returns the graph of some of the ranks.
@@ -169,7 +170,8 @@ func (g *Graph) Only(ranks rank.Set) *Graph {
 	if g.IsEmpty() || !ranks.Intersects(g.Ranks()) {
 		return nil
 	}
-	out := &Graph{moved: g.moved.Intersect(ranks), cut: g.cut.Intersect(ranks), doubt: g.doubt.Intersect(ranks), numbers: g.numbers.only(ranks), coarse: g.coarse}
+	out := &Graph{moved: g.moved.Intersect(ranks), cut: g.cut.Intersect(ranks), doubt: g.doubt.Intersect(ranks), unheld: g.unheld.Intersect(ranks),
+		numbers: g.numbers.only(ranks), coarse: g.coarse}
 	used := map[string]bool{}
 	for _, c := range g.calls {
 		if c.Ranks = c.Ranks.Intersect(ranks); !c.Ranks.IsEmpty() {
@@ -301,6 +303,15 @@ func (g *Graph) Doubt() rank.Set {
 	return g.doubt
 }
 
+// Unheld returns the ranks that in some sample another process has traced, so that they could not be held. What they did
+// then may be another thing than what was read.
+func (g *Graph) Unheld() rank.Set {
+	if g == nil {
+		return rank.Set{}
+	}
+	return g.unheld
+}
+
 // Cut returns the ranks whose edges were too many to be kept.
 func (g *Graph) Cut() rank.Set {
 	if g == nil {
@@ -315,7 +326,7 @@ func (g *Graph) Size() int {
 		return 0
 	}
 	const bare, row = 40, 64
-	n := bare + g.moved.Size() + g.cut.Size() + g.doubt.Size()
+	n := bare + g.moved.Size() + g.cut.Size() + g.doubt.Size() + g.unheld.Size()
 	for _, c := range g.comms {
 		n += row + len(c.Key) + len(c.Name) + c.Members.Size() + c.Remote.Size()
 	}

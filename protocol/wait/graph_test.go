@@ -39,6 +39,7 @@ func drawRank(t *rapid.T, r int) Rank {
 	}
 	x.Doing.Left = len(x.Doing.Does)
 	x.Moved, x.Doubt = rapid.Bool().Draw(t, "moved"), rapid.Bool().Draw(t, "doubt")
+	x.Unheld = rapid.IntRange(0, 3).Draw(t, "unheld") == 0
 	if x.Numbered = rapid.Bool().Draw(t, "numbered"); x.Numbered {
 		x.Number = r + rapid.IntRange(0, 1).Draw(t, "number")
 	}
@@ -136,8 +137,8 @@ func TestGraphsHoldWhatRanksSay(t *testing.T) {
 					t.Fatalf("%d is in %v: %v", r, c, in)
 				}
 			}
-			if g.Moved().Contains(r) != x.Moved || g.Doubt().Contains(r) != x.Doubt {
-				t.Fatalf("%d moved: %v", r, x.Moved)
+			if g.Moved().Contains(r) != x.Moved || g.Doubt().Contains(r) != x.Doubt || g.Unheld().Contains(r) != x.Unheld {
+				t.Fatalf("%d moved: %v, unheld: %v", r, x.Moved, x.Unheld)
 			}
 		}
 		if got := pairs(g); !maps.Equal(got, want) {
@@ -196,13 +197,15 @@ func TestAfterFindsWhoMoved(t *testing.T) {
 		for r, x := range two {
 			y, was := one[r]
 			a, b := Of(rank.Range(r, r), x), Of(rank.Range(r, r), y)
-			moved := !was || x.Moved || y.Moved
+			unheld := x.Unheld || was && y.Unheld
 			a.moved, b.moved = rank.Set{}, rank.Set{}
 			a.doubt, b.doubt = rank.Set{}, rank.Set{}
 			a.numbers, b.numbers = Pairs{}, Pairs{} // that they are known now, or what has come, is no progress
 			a.unexpected, b.unexpected = nil, nil
 			a.comms, b.comms = nil, nil
-			if moved = moved || !bytes.Equal(wireOf(a), wireOf(b)); got.Contains(r) != moved {
+			a.unheld, b.unheld = rank.Set{}, rank.Set{}
+			moved := x.Moved || y.Moved || !unheld && (!was || !bytes.Equal(wireOf(a), wireOf(b)))
+			if got.Contains(r) != moved {
 				t.Fatalf("%d moved: %v; %v then %v", r, !moved, b, a)
 			}
 		}

@@ -16,13 +16,14 @@ import (
 
 // graphJSON is the form for front ends.
 type graphJSON struct {
-	Comms []commJSON  `json:"comms,omitempty"`
-	Calls []callJSON  `json:"calls,omitempty"`
-	Edges []edgeJSON  `json:"edges,omitempty"`
-	Doing []doingJSON `json:"doing"`
-	Moved *rank.Set   `json:"moved,omitempty"`
-	Cut   *rank.Set   `json:"cut,omitempty"`
-	Doubt *rank.Set   `json:"doubt,omitempty"`
+	Comms  []commJSON  `json:"comms,omitempty"`
+	Calls  []callJSON  `json:"calls,omitempty"`
+	Edges  []edgeJSON  `json:"edges,omitempty"`
+	Doing  []doingJSON `json:"doing"`
+	Moved  *rank.Set   `json:"moved,omitempty"`
+	Cut    *rank.Set   `json:"cut,omitempty"`
+	Doubt  *rank.Set   `json:"doubt,omitempty"`
+	Unheld *rank.Set   `json:"unheld,omitempty"`
 	// Coarse: Does and the like are left out, since they are others in too many ranks.
 	Coarse bool `json:"coarse,omitempty"`
 
@@ -129,7 +130,8 @@ func givenSet(s *rank.Set) rank.Set {
 
 // MarshalJSON returns the JSON object for front ends.
 func (g *Graph) MarshalJSON() ([]byte, error) {
-	out := graphJSON{Doing: []doingJSON{}, Moved: optionalSet(g.Moved()), Cut: optionalSet(g.Cut()), Doubt: optionalSet(g.Doubt()), Coarse: g != nil && g.coarse}
+	out := graphJSON{Doing: []doingJSON{}, Moved: optionalSet(g.Moved()), Cut: optionalSet(g.Cut()), Doubt: optionalSet(g.Doubt()),
+		Unheld: optionalSet(g.Unheld()), Coarse: g != nil && g.coarse}
 	for _, c := range g.Comms() {
 		out.Comms = append(out.Comms, commJSON{c.Key, c.Name, c.Members, optionalSet(c.Remote)})
 	}
@@ -202,7 +204,7 @@ func (g *Graph) UnmarshalJSON(b []byte) error {
 	if err := json.Unmarshal(b, &in); err != nil {
 		return fmt.Errorf("wait graph: %w", err)
 	}
-	out := Graph{moved: givenSet(in.Moved), cut: givenSet(in.Cut), doubt: givenSet(in.Doubt), coarse: in.Coarse}
+	out := Graph{moved: givenSet(in.Moved), cut: givenSet(in.Cut), doubt: givenSet(in.Doubt), unheld: givenSet(in.Unheld), coarse: in.Coarse}
 	for _, c := range in.Comms {
 		out.comms = append(out.comms, Comm{c.Key, c.Name, c.Members, givenSet(c.Remote)})
 	}
@@ -267,7 +269,7 @@ func (g *Graph) String() string {
 		}
 		parts = append(parts, text+" ["+d.Ranks.String()+"]")
 	}
-	for name, s := range map[string]rank.Set{"moved": g.Moved(), "cut": g.Cut(), "doubt": g.Doubt()} {
+	for name, s := range map[string]rank.Set{"moved": g.Moved(), "cut": g.Cut(), "doubt": g.Doubt(), "unheld": g.Unheld()} {
 		if !s.IsEmpty() {
 			parts = append(parts, name+" ["+s.String()+"]")
 		}

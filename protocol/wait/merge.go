@@ -107,6 +107,7 @@ func (g *Graph) Merge(h *Graph) *Graph {
 		moved:  g.moved.Union(h.moved),
 		cut:    g.cut.Union(h.cut),
 		doubt:  g.doubt.Union(h.doubt),
+		unheld: g.unheld.Union(h.unheld),
 		coarse: g.coarse || h.coarse,
 
 		unexpected: join(g.unexpected, h.unexpected, (*Edge).compare, (*Edge).add),

@@ -24,6 +24,7 @@ type Rank struct {
 	Numbered bool
 	Moved    bool // see Graph.Moved
 	Doubt    bool // see Graph.Doubt
+	Unheld   bool // see Graph.Unheld
 }
 
 // Message is an edge with its peer: a rank, or Any, or Unknown.
@@ -72,6 +73,9 @@ func Of(ranks rank.Set, r Rank) *Graph {
 	}
 	if r.Doubt {
 		g.doubt = ranks
+	}
+	if r.Unheld {
+		g.unheld = ranks
 	}
 	if len(r.Waits) > MaxEdges {
 		g.cut = ranks

@@ -16,8 +16,10 @@ func (g *Graph) After(before *Graph) *Graph {
 		return g
 	}
 	out := *g
-	out.moved = g.moved.Union(before.Moved()).Union(g.changed(before)).Intersect(g.Ranks())
+	changed := g.changed(before).Minus(g.unheld.Union(before.Unheld())) // that another process holds it is no progress
+	out.moved = g.moved.Union(before.Moved()).Union(changed).Intersect(g.Ranks())
 	out.doubt = g.doubt.Union(before.Doubt()).Intersect(g.Ranks())
+	out.unheld = g.unheld.Union(before.Unheld()).Intersect(g.Ranks())
 	return &out
 }
 

@@ -1,7 +1,7 @@
 // Encoding of a graph.
 //
-//	graph = list(comm) list(call) list(edge) list(doing) list(edge) list(lane) set set set uvarint
-//	                                                                  unexpected, numbers, moved, cut, doubt, coarse
+//	graph = list(comm) list(call) list(edge) list(doing) list(edge) list(lane) set set set set uvarint
+//	                                                                  unexpected, numbers, moved, cut, doubt, unheld, coarse
 //	list  = uvarint(rows) row...
 //	comm  = text(key) text(name) set set                             members, remote
 //	call  = text(comm) text(function) varint(root) varint(bytes) text(op) set
@@ -53,7 +53,7 @@ func (g *Graph) AppendWire(b []byte) []byte {
 		return appendSet(b, d.Ranks)
 	})
 	b = appendPairs(appendRows(b, g.unexpected, appendEdge), g.numbers)
-	b = appendSet(appendSet(appendSet(b, g.moved), g.cut), g.doubt)
+	b = appendSet(appendSet(appendSet(appendSet(b, g.moved), g.cut), g.doubt), g.unheld)
 	return binary.AppendUvarint(b, bit(g.coarse))
 }
 
@@ -195,7 +195,7 @@ func Decode(b []byte) (g *Graph, rest []byte, err error) {
 	})
 	g.unexpected = rows(r, leastRow, r.edge)
 	g.numbers = r.pairs()
-	g.moved, g.cut, g.doubt = r.set(), r.set(), r.set()
+	g.moved, g.cut, g.doubt, g.unheld = r.set(), r.set(), r.set(), r.set()
 	g.coarse = r.Number("coarse", 1) == 1
 	if r.Err == nil {
 		r.Err = g.check()
@@ -279,7 +279,7 @@ func (g *Graph) check() error {
 	if p := g.numbers; !p.IsEmpty() && (p.check() != nil || len(p.lanes) > 1 || !within(p.Ranks()) || !p.areRanks()) {
 		return errors.New("numbers are not those of the ranks")
 	}
-	if !within(g.moved) || !within(g.cut) || !within(g.doubt) {
+	if !within(g.moved) || !within(g.cut) || !within(g.doubt) || !within(g.unheld) {
 		return errors.New("a set has the wrong ranks")
 	}
 	return nil

@@ -172,7 +172,7 @@ func TestDecodeErrors(t *testing.T) {
 		"bad stack":            {group(byte(groupKind), 1, byte(groupStack), 0, 0, 0, 1, 5), "stack: bytes end too early"},
 		"bytes after a stack":  {group(byte(groupKind), 1, byte(groupStack), 0, 0, 0, 3, 0, 0, 7), "1 bytes after a stack"},
 		"bad waits":            {group(byte(groupKind), 1, byte(groupWaits), 0, 0, 0, 1, 5), "wait graph: bytes end too early"},
-		"bytes after waits":    {group(byte(groupKind), 1, byte(groupWaits), 0, 0, 0, 11, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 7), "1 bytes after a wait graph"},
+		"bytes after waits":    {group(byte(groupKind), 1, byte(groupWaits), 0, 0, 0, 12, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 7), "1 bytes after a wait graph"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			m, err := Decode(bytes.Clone(c.b))

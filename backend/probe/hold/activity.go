@@ -8,6 +8,8 @@ import (
 	"strings"
 	"time"
 
+	"golang.org/x/sys/unix"
+
 	"sdm/backend/probe/proc"
 )
 
@@ -17,17 +19,20 @@ var threadStates = []struct{ letters, words string }{
 	{"R", "running"}, {"S", "sleeping"}, {"DKW", "in uninterruptible sleep"}, {"T", "stopped"}, {"t", "traced"}, {"IP", "idle"}, {"ZXx", "ended"},
 }
 
+// mostLooks bounds the looks of States at a process that another sampler holds for an instant.
+const mostLooks = 20
+
 // States returns the number of threads of a process in each state: "1 running, 3 sleeping"; "" if
 // the process has ended.
 func States(pid int) string {
-	counts := make([]int, len(threadStates))
-	for _, tid := range Threads(pid) {
-		letter := proc.Letter(pid, tid) // 0 is in none
-		for i, s := range threadStates {
-			if strings.IndexByte(s.letters, letter) >= 0 {
-				counts[i]++
-			}
+	counts, sampled := statesOf(pid)
+	for range mostLooks {
+		if !sampled {
+			break
 		}
+		rest := unix.NsecToTimespec(int64(rivalEach))
+		_ = unix.Nanosleep(&rest, nil)
+		counts, sampled = statesOf(pid)
 	}
 	var parts []string
 	for i, n := range counts {
@@ -36,6 +41,24 @@ func States(pid int) string {
 		}
 	}
 	return strings.Join(parts, ", ")
+}
+
+// statesOf returns the number of threads in each of threadStates, and whether another sampler holds some.
+func statesOf(pid int) (counts []int, sampled bool) {
+	counts = make([]int, len(threadStates))
+	for _, tid := range Threads(pid) {
+		letter := proc.Letter(pid, tid) // 0 is in none
+		for i, s := range threadStates {
+			if strings.IndexByte(s.letters, letter) >= 0 {
+				counts[i]++
+			}
+		}
+		if letter == 't' && !sampled {
+			tracer := proc.StatusOf(pid, tid).Tracer
+			sampled = tracer != 0 && Tracer{TID: tracer, Name: proc.Name(tracer)}.yields()
+		}
+	}
+	return counts, sampled
 }
 
 // Usage is the processor time that a process has used up to some point in time. The zero value is unknown.

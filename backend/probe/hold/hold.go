@@ -3,11 +3,9 @@
 package hold
 
 import (
-	"errors"
 	"fmt"
 	"runtime"
 	"slices"
-	"strings"
 	"syscall"
 	"time"
 
@@ -52,6 +50,8 @@ type Process struct {
 	Held time.Duration
 	// SignMask has the bits of return addresses that hold authentication codes (arm64).
 	SignMask uint64
+	// Tracer is what traces threads of the process in our place.
+	Tracer Tracer
 
 	known  map[int]bool // threads in Threads
 	task   string       // directory of the threads
@@ -63,10 +63,12 @@ type Limits struct {
 	Stack    int           // bytes of the stack of one thread
 	All      int           // bytes of the stacks of all threads of all processes
 	Patience time.Duration // the longest wait for all threads to stop
+	Others   time.Duration // the longest wait for other tracers to let go, before anything is held; 0: there is none
 }
 
-// Defaults are limits that suffice for stacks of ten thousand frames and for threads that wait for a disk.
-var Defaults = Limits{Stack: 8 << 20, All: 64 << 20, Patience: 100 * time.Millisecond}
+// Defaults are limits that suffice for stacks of ten thousand frames and for threads that wait for a disk. Another sampler
+// holds a process for some milliseconds.
+var Defaults = Limits{Stack: 8 << 20, All: 64 << 20, Patience: 100 * time.Millisecond, Others: 300 * time.Millisecond}
 
 // Steps are the functions of its caller that Together calls, by one goroutine.
 type Steps struct {
@@ -75,6 +77,8 @@ type Steps struct {
 	// Held is called while all threads of process i are stopped and their stacks have been copied;
 	// nil: nothing is to be done. The process stays stopped until it returns.
 	Held func(i int, p *Process)
+	// Lasting are the tracers of the processes that are not waited for, as Process.Tracer had them; nil: there are none.
+	Lasting []int
 	// Known are registers of threads that a debugger has told. They complete those of threads with the same stack
 	// pointer and program counter that could not be stopped.
 	Known []Known
@@ -83,22 +87,30 @@ type Steps struct {
 	Buffer *Buffer
 }
 
-// Together stops all threads of processes, copies registers and stacks, and resumes them.
+// Together stops all threads of processes, copies registers and stacks, and resumes them. A thread has one tracer: if
+// another process traces some, nothing is stopped until it lets go, or Limits.Others has passed.
 //
 // It works on an operating system thread of its own, which ends afterwards: the kernel then detaches all
 // threads that it still traces, as it does if this process is killed. Together starts one or two
 // goroutines, and waits for them, and for the end of the thread if a thread is still traced.
 func Together(pids []int, l Limits, s Steps) []Process {
 	withoutStops()
-	all := make([]Process, len(pids))
-	for i, pid := range pids {
-		all[i].PID = pid
+	for wait := newRivals(l.Others, s.Lasting); ; {
+		all := make([]Process, len(pids))
+		for i, pid := range pids {
+			all[i].PID = pid
+		}
+		rival := -1
+		tid := onOwnThread(func() { rival = together(all, l, s, wait) })
+		if slices.ContainsFunc(all, Process.isTraced) {
+			awaitEnd(tid)
+		}
+		if rival < 0 {
+			wait.judge(all)
+			return all
+		}
+		wait.letGo(rival, &all[rival])
 	}
-	tid := onOwnThread(func() { together(all, l, s) })
-	if slices.ContainsFunc(all, Process.isTraced) {
-		awaitEnd(tid)
-	}
-	return all
 }
 
 // onOwnThread calls f on a thread of the operating system that ends afterwards, and returns its number.
@@ -135,14 +147,19 @@ func (p Process) isTraced() bool {
 	return slices.ContainsFunc(p.Threads, func(t Thread) bool { return t.seized && !t.stopped })
 }
 
-// together does the work of Together on the present thread, which becomes the tracer.
-func together(all []Process, l Limits, s Steps) {
+// together does the work of Together on the present thread, which becomes the tracer. It returns the index of a process
+// whose tracer is to be waited for, before anything was stopped; -1: there is none. Samplers begin with the same
+// process, so that one of them gets all.
+func together(all []Process, l Limits, s Steps, wait *rivals) (rival int) {
 	buffer := s.Buffer
 	if buffer == nil {
 		buffer = &Buffer{}
 	}
-	for i := range all {
+	for _, i := range ascending(all) {
 		all[i].seize()
+		if wait.isRival(i, &all[i]) {
+			return i
+		}
 		all[i].prepare()
 	}
 	buffer.prepare(count(all))
@@ -166,6 +183,17 @@ func together(all []Process, l Limits, s Steps) {
 		all[i].release()
 		all[i].Held = time.Since(begin)
 	}
+	return -1
+}
+
+// ascending returns the indices of processes in the order of their IDs.
+func ascending(all []Process) []int {
+	order := make([]int, len(all))
+	for i := range order {
+		order[i] = i
+	}
+	slices.SortFunc(order, func(i, k int) int { return all[i].PID - all[k].PID })
+	return order
 }
 
 // readSigning sets SignMask, which is the same for all threads.
@@ -207,10 +235,12 @@ func (p *Process) seize() (some bool) {
 		}
 		some, p.known[tid] = true, true
 		t := Thread{TID: tid, Call: kernelcall.Call{Number: kernelcall.None}}
-		if err := unix.PtraceSeize(tid); err != nil {
-			t.Why = refusal(p.PID, tid, err)
-		} else {
-			t.seized = true
+		switch {
+		case p.Tracer.yields(): // it stops the other threads, too
+			t.Why = p.Tracer.Why()
+		default:
+			t.Why = p.seizeOne(tid)
+			t.seized = t.Why == ""
 		}
 		p.Threads = append(p.Threads, t)
 	}
@@ -232,18 +262,6 @@ func (p *Process) complete() bool {
 
 // ended is the Why of a thread that has ended.
 const ended = "ended"
-
-// refusal says why a thread cannot be traced.
-func refusal(pid, tid int, err error) string {
-	s := proc.StatusOf(pid, tid)
-	switch {
-	case errors.Is(err, unix.ESRCH) || s.HasEnded():
-		return ended
-	case s.Tracer != 0:
-		return strings.TrimSpace("traced by " + proc.Name(s.Tracer))
-	}
-	return err.Error()
-}
 
 // interrupt requests the stop of all threads that have not stopped.
 func (p *Process) interrupt() {

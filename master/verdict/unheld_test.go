@@ -1,0 +1,33 @@
+package verdict
+
+import (
+	"testing"
+
+	"sdm/protocol/wait"
+)
+
+// TestHeldByAnotherSampler: that another process held ranks in a sample is neither progress nor a cause of the hang, and
+// what is said of them is not certain.
+func TestHeldByAnotherSampler(t *testing.T) {
+	hung := func() *job { return jobOf(4).in("0-2", "MPI_Barrier", "w") }
+	held := hung().does("3", wait.Sleeping, "sleep from libc.so.6", "f x.c:1").graph
+	unread := func(ranks string, j *job) *wait.Graph {
+		d := wait.Doing{State: wait.Unread, Detail: "it is traced by sdm-server"}
+		return j.add(ranks, wait.Rank{Doing: d, Unheld: true}).graph
+	}
+	const sleeps = "so far: 0-2 wait in MPI_Barrier on MPI_COMM_WORLD for 3; 3 sleeps in f (x.c:1)"
+	for name, c := range map[string]struct {
+		first, last *wait.Graph
+		want        string
+	}{
+		"all, at first":     {unread("0-3", jobOf(4)), held, sleeps},
+		"the cause, before": {unread("3", hung()), held, sleeps},
+		"the cause": {held, unread("3", hung()),
+			"so far: 0-2 wait in MPI_Barrier on MPI_COMM_WORLD for 3; 3 could not be read: it is traced by sdm-server"},
+		"all, at last": {held, unread("0-3", jobOf(4)), ""},
+	} {
+		if got := texts(Of(c.last.After(c.first.Unmoved()), 2)); got != c.want {
+			t.Errorf("%s: got\n%s\nwant\n%s", name, got, c.want)
+		}
+	}
+}
