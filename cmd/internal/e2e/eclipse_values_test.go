@@ -30,9 +30,9 @@ func TestEclipseValues(t *testing.T) {
 		"people":    "[{name=[0 - 8] age=1 pay=2 title=} {name=[0 - 8] age=3 pay=4 title=it}]",
 		"number":    "{i=0 d=2.5}",
 		"anonymous": "{i=1 f=1e-45 a=2 b=1.5}",
-		"bits":      "{low=5 high=-3}",
+		"bits":      "{low=5 high=-3 both=B | C}",
 		"matrix":    "[[1 2] [3 4]]",
-		"text":      "hé", "nothing": "", "broken": "<error: Cannot access memory at address 0x1>",
+		"text":      "hé", "alone": "alone", "nothing": "", "broken": "<error: Cannot access memory at address 0x1>",
 		"words": "[one two]", "mixed": "[1 18446744073709551615]",
 		"large": "{before=[0 - 20000] key=42}", "table": "[{before=[0 - 20000] key=7} {before=[0 - 20000] key=8} {before=[0 - 20000] key=9}]",
 		"empty": "0x0000000000000000", "person.age + 1": "37", "person.name": "['A' 'd' 'a' 0 0 0 0 0]",
@@ -47,7 +47,7 @@ func TestEclipseValues(t *testing.T) {
 	if got := p.shown(ptp.Evaluate, "flexible"); got != "{n=5 data=[0 - 0]}" && !strings.HasPrefix(got, "{n = 5, data = 0x") {
 		t.Errorf("flexible: %q", got)
 	}
-	for expr, want := range map[string]string{"pointer": " 4711", "list": " {value=7 next=0x"} {
+	for expr, want := range map[string]string{"pointer": " 4711", "pinned": " 4711", "list": " {value=7 next=0x"} {
 		if got := p.shown(ptp.Evaluate, expr); !strings.Contains(got, want) {
 			t.Errorf("%s: %q, want %q", expr, got, want)
 		}

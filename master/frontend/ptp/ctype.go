@@ -54,7 +54,7 @@ func plainType(whatis string) *ptp.Type {
 		return nil
 	}
 	size := 8 // of a pointer
-	if !strings.HasSuffix(text, "*") {
+	if !isPointer(text) {
 		size = 0
 		for _, p := range plainSizes {
 			if slices.Contains(strings.Fields(text), p.word) {
@@ -69,6 +69,18 @@ func plainType(whatis string) *ptp.Type {
 	}
 	return t
 }
+
+// isPointer reports whether a type is a pointer by its name, which qualifiers may follow: char * restrict.
+func isPointer(text string) bool {
+	words := strings.Fields(text)
+	for len(words) > 0 && isQualifier[words[len(words)-1]] {
+		words = words[:len(words)-1]
+	}
+	return len(words) > 0 && strings.HasSuffix(words[len(words)-1], "*")
+}
+
+// isQualifier are the qualifiers of types, as gdb writes them for C and C++.
+var isQualifier = map[string]bool{"const": true, "volatile": true, "restrict": true, "__restrict__": true, "_Atomic": true}
 
 // place is the location of a member, from the comment before it.
 type place struct{ offset, bit, size int }
@@ -147,7 +159,8 @@ func isWord(w string) bool {
 }
 
 func (p *typeParser) qualifiers() {
-	for p.take("const") || p.take("volatile") || p.take("restrict") || p.take("_Atomic") {
+	for isQualifier[p.peek()] {
+		p.tokens = p.tokens[1:]
 	}
 }
 

@@ -209,7 +209,8 @@ func TestPlainTypes(t *testing.T) {
 		"int": "is4", "unsigned int": "is8", "const volatile long": "is8", "unsigned long long": "is8", "short": "is2", "unsigned short": "is4", "char": "c",
 		"signed char": "is2", "double": "f8", "long double": "f8", "float": "f4", "_Bool": "b1", "bool": "b1", "__int128": "s", "unsigned char": "c",
 		"int *": "^a8v0", "struct point *": "^a8v0", "char *": "pa8", "const char *": "pa8", "char **": "^a8v0", "void *": "^a8v0", "size_t *": "^a8v0",
-		"int (*)(int)": "", "int [3]": "", "size_t": "", "struct point": "", "enum color": "", "double complex": "", "complex double": "", "void": "", "int &": "",
+		"const int * const": "^a8v0", "char * restrict": "pa8", "const char * const volatile": "pa8", "char * __restrict__": "pa8", "void * const": "^a8v0",
+		"struct s * const": "^a8v0", "float * const": "^a8v0", "const float": "f4", "int (*)(int)": "", "int [3]": "", "size_t": "", "struct point": "", "enum color": "", "double complex": "", "complex double": "", "void": "", "int &": "",
 		"std::vector<int>": "", "std::vector<int> *": "", "union u": "", "int8_t": "", "": "", "int (int)": "",
 	} {
 		got := ""

@@ -171,7 +171,7 @@ func (v *valuer) read(ctx context.Context, text string, size int, ranks rank.Set
 	if err == nil {
 		return t
 	}
-	if strings.HasSuffix(strings.TrimSpace(text), "*") && (size == 4 || size == 8) {
+	if isPointer(text) && (size == 4 || size == 8) {
 		return &ptp.Type{Kind: ptp.Pointer, Size: size}
 	}
 	return nil
