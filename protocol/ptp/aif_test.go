@@ -88,6 +88,8 @@ func TestEncode(t *testing.T) {
 			"[r0,2is4]{p|n=[r0,4is4]c,age=is4;;;}", "[{n=[0 - 4] age=36} {n=[0 - 4] age=37}]"},
 		{"flexible", "05000000", fields(ptp.Struct, "f", 4, ptp.Field{Name: "n", Type: intType}, ptp.Field{Name: "d", Type: array(charType, 0), Offset: 4}),
 			"{f|n=is4,d=[r0,0is4]c;;;}", "{n=5 d=[0 - 0]}"},
+		{"no elements", "", array(intType, 0), "[r0,0is4]is4", "[]"},
+		{"no elements of no elements", "", array(array(intType, 0), 3), "[r0,3is4][r0,0is4]is4", "[[] [] []]"},
 		{"only an array", "41646100", fields(ptp.Struct, "o", 4, ptp.Field{Name: "n", Type: tagType}), "{o|n=[r0,4is4]c;;;}", "{n=[0 - 4]}"},
 		{"ends with only an array", "0100000041646100", fields(ptp.Struct, "e", 8, ptp.Field{Name: "k", Type: intType},
 			ptp.Field{Name: "o", Type: fields(ptp.Struct, "o", 4, ptp.Field{Name: "n", Type: tagType}), Offset: 4}), "{e|k=is4,o={o|n=[r0,4is4]c;;;};;;}", "{k=1 o={n=[0 - 4]}}"},
@@ -120,6 +122,9 @@ func TestEncode(t *testing.T) {
 			}
 			if shown, err := ptptest.Show(v.Format, v.Argument()); v.Format != c.format || err != nil || shown != c.shown {
 				t.Errorf("%s %s: %q, %v; want %s %q", v.Format, v.Argument(), shown, err, c.format, c.shown)
+			}
+			if _, err := ptptest.Expand(v.Format, v.Argument()); err != nil {
+				t.Errorf("%s %s: %v, when it is expanded", v.Format, v.Argument(), err)
 			}
 			if c.of.Size > 0 {
 				if v, err := c.of.Encode(mem[:c.of.Size-1], nil); err == nil {
@@ -237,6 +242,9 @@ func FuzzEncode(f *testing.F) {
 		}
 		if shown, err := ptptest.Show(v.Format, v.Argument()); err != nil {
 			t.Errorf("%s %s: %q, %v", v.Format, v.Argument(), shown, err)
+		}
+		if _, err := ptptest.Expand(v.Format, v.Argument()); err != nil {
+			t.Errorf("%s %s: %v, when it is expanded", v.Format, v.Argument(), err)
 		}
 	})
 }

@@ -60,6 +60,9 @@ func TestEclipseValues(t *testing.T) {
 			t.Errorf("%s, not expanded: %q, want %q", expr, got, want)
 		}
 	}
+	for _, expr := range []string{"hollow", "flexible", "(flexible).data"} {
+		p.shown(ptp.EvaluatePartial, expr, "", "1", "0") // Java throws nothing
+	}
 	page := p.shown(ptp.EvaluatePartial, "*((many)+19900)@100", "", "1", "0")
 	if fields := strings.Fields(strings.Trim(page, "[]")); len(fields) != 100 || fields[99] != "4712" {
 		t.Errorf("the last page: %s", page)
@@ -85,6 +88,9 @@ func (p *platform) shown(command ptp.Code, expr string, args ...string) string {
 		return ""
 	}
 	text, err := ptptest.Show(found[0].Args[1], found[0].Args[2])
+	if err == nil && command == ptp.EvaluatePartial && args[1] == "1" {
+		_, err = ptptest.Expand(found[0].Args[1], found[0].Args[2])
+	}
 	if err != nil {
 		p.s.t.Errorf("%s: Java throws %v of %v", expr, err, found[0])
 	}

@@ -330,8 +330,12 @@ func (v *valuer) memory(ctx context.Context, expr string, t typed) []value {
 	if cut.Size > mostWhole || !v.littleEndian(ctx, t.ranks) {
 		return v.text(ctx, expr, t.ranks)
 	}
-	if cut.Size == 0 {
-		return []value{{ranks: t.ranks, is: cut.Bare()}}
+	if cut.Size == 0 { // no elements, and no members
+		is, err := cut.Encode(nil, nil)
+		if err != nil {
+			return v.text(ctx, expr, t.ranks)
+		}
+		return []value{{ranks: t.ranks, is: is}}
 	}
 	var out []value
 	rest := t.ranks

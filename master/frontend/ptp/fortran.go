@@ -88,8 +88,11 @@ func (v *valuer) fortranArray(ctx context.Context, expr string, t fortranType, r
 		first := designator{base: expr, subs: lowest(t.bounds)}
 		v.resolveMembers(ctx, &t, first.text(), ranks, 0)
 	}
-	if !v.whole || n == 0 {
+	switch {
+	case !v.whole:
 		return []value{{ranks: ranks, is: ptp.Value{Format: t.format()}}}
+	case n == 0:
+		return []value{{ranks: ranks, is: ptp.Value{Format: t.format(), Data: []byte{}}}}
 	}
 	most := max(mostScalars/row, pageOfArray)
 	if n > most {

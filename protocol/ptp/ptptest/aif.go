@@ -14,7 +14,22 @@ import (
 // array within a structure or a union is shown as its bounds, "[0 - 8]": Eclipse asks for its
 // elements on expansion. The error tells what Java throws: it ends a thread of Eclipse, which then
 // hangs.
-func Show(format, data string) (text string, err error) {
+func Show(format, data string) (string, error) {
+	return decode(format, data, func(d *decoder) string { return d.view(d.value(), true) })
+}
+
+// Expand returns how many children Java's view makes of the answer to the question that it asks to
+// expand a value. The error tells what it throws.
+func Expand(format, data string) (children int, err error) {
+	_, err = decode(format, data, func(d *decoder) string {
+		children = d.value().children()
+		return ""
+	})
+	return children, err
+}
+
+// decode decodes a value, and does something with it.
+func decode(format, data string, do func(*decoder) string) (text string, err error) {
 	defer func() {
 		switch r := recover().(type) {
 		case nil:
@@ -28,8 +43,34 @@ func Show(format, data string) (text string, err error) {
 	if err != nil {
 		return "", err
 	}
-	d := &decoder{format: format, data: b}
-	return d.view(d.value(), true), nil
+	return do(&decoder{format: format, data: b}), nil
+}
+
+// children is the number of children of an expanded value. Members of an unknown structure are unknown.
+func (v decoded) children() int {
+	switch v.kind {
+	case '{', '(':
+		return len(v.names)
+	case '[':
+		if v.unknown {
+			throw("ClassCastException: an unknown array")
+		}
+		if v.count < 0 {
+			throw("NegativeArraySizeException: %d", v.count)
+		}
+		return v.count
+	case '^':
+		if v.unknown || v.broken {
+			throw("ClassCastException: a pointer that is unknown, or has no target")
+		}
+		if target := v.inner[0]; target.kind == '{' || target.kind == '(' {
+			if target.unknown {
+				throw("ClassCastException: an unknown target")
+			}
+			return len(target.names)
+		}
+	}
+	return 1
 }
 
 // thrown is an exception of Java.

@@ -77,6 +77,33 @@ func TestShowThrows(t *testing.T) {
 	}
 }
 
+// What Eclipse's Java code makes of expanded values.
+func TestExpand(t *testing.T) {
+	for _, c := range []struct {
+		format, data string
+		want         int
+		throws       string
+	}{
+		{"[r0,0is4]is4", "00", 0, ""},
+		{"[r0,0is4]is4", "", 0, "ClassCastException"},
+		{"[r0,2is4]is4", "", 0, "ClassCastException"},
+		{"[r0,2is4]is4", "0000000100000002", 2, ""},
+		{"{f|n=is4,d=[r0,0is4]c;;;}", "00000005", 2, ""},
+		{"{f|n=is4;;;}", "", 1, ""},
+		{"^a8is4", "0100005555555592A00000002A", 1, ""},
+		{"^a8v0", "00", 1, ""},
+		{"^a8{s|x=is4;;;}", "00", 0, "ClassCastException"},
+		{"^a8{s|x=is4,y=c;;;}", "0100005555555592A00000002A41", 2, ""},
+		{"^a8{s|x=is4,y=c;;;}", "0100005555555592A0", 0, "ClassCastException"},
+		{"s", "000141", 1, ""},
+	} {
+		n, err := ptptest.Expand(c.format, c.data)
+		if n != c.want || (err == nil) != (c.throws == "") || err != nil && !strings.Contains(err.Error(), c.throws) {
+			t.Errorf("%s %s: %d, %v; want %d, %s", c.format, c.data, n, err, c.want, c.throws)
+		}
+	}
+}
+
 // FuzzShow: what is wrong is an error, never more.
 func FuzzShow(f *testing.F) {
 	f.Add("{p|name=[r0,8is4]c,age=is4;;;}", "00000024")
@@ -84,6 +111,7 @@ func FuzzShow(f *testing.F) {
 	f.Fuzz(func(_ *testing.T, format, data string) {
 		if len(format) < 1<<10 && !strings.Contains(format, "00000") {
 			_, _ = ptptest.Show(format, data)
+			_, _ = ptptest.Expand(format, data)
 		}
 	})
 }
