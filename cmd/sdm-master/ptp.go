@@ -130,11 +130,11 @@ func isLoopback(addr string) bool {
 	return err == nil && (host == "localhost" || net.ParseIP(host).IsLoopback())
 }
 
-// meetPTP connects to Eclipse, or waits for it.
+// meetPTP connects to Eclipse, once, as the original SDM does: Eclipse listens from before the launch on,
+// and a port that refuses is one that it has closed, or gave to another master. Or it waits for Eclipse.
 func (p *program) meetPTP(ctx context.Context) (net.Conn, error) {
 	if p.o.listen == "" {
-		keep := func(_ context.Context, c net.Conn) (net.Conn, error) { return c, nil }
-		return dial.FrontEnd(ctx, p.o.connect, p.o.connectWait, p.log, keep)
+		return dial.Once(ctx, p.o.connect, p.o.connectWait)
 	}
 	l, err := (&net.ListenConfig{}).Listen(ctx, "tcp", p.o.listen)
 	if err != nil {

@@ -120,6 +120,24 @@ func TestEclipseWithoutServers(t *testing.T) {
 	}
 }
 
+// Eclipse has closed its port meanwhile: nobody will open it again.
+func TestEclipseThatRefuses(t *testing.T) {
+	e := eclipse(t, 2)
+	must(t, e.Close())
+	file := secretFile(t)
+	m := start(t, nil, "--frontend", "ptp", "--connect", e.Addr(), "--secret-file", file, "--rendezvous", "127.0.0.1:0")
+	c := newCrew(t, file)
+	c.register(m.rendezvous(), 2, 0, 1)
+	m.exit(exitNoTree)
+	if text := m.stderr.text(); !strings.Contains(text, "front end at "+e.Addr()+": ") || !strings.HasSuffix(text, "connection refused\n") {
+		t.Errorf("said: %s", text)
+	}
+	c.group.Wait()
+	if c.ended != 2 {
+		t.Errorf("%d servers ended well", c.ended)
+	}
+}
+
 func TestEclipseUsage(t *testing.T) {
 	for _, tt := range []struct {
 		name, want string

@@ -58,6 +58,18 @@ func FrontEnd[T any](ctx context.Context, addr string, wait time.Duration, log *
 	return none, name(addr, fmt.Errorf("%w (%s in %v)", last, counted(tries), time.Since(began).Round(100*time.Millisecond)))
 }
 
+// Once dials "HOST:PORT" or "unix:PATH" once, within wait: for a front end that listens before it starts
+// the master, so that a refusal is for good.
+func Once(ctx context.Context, addr string, wait time.Duration) (net.Conn, error) {
+	ctx, cancel := context.WithTimeout(ctx, wait)
+	defer cancel()
+	conn, err := once(ctx, addr, func(_ context.Context, c net.Conn) (net.Conn, error) { return c, nil })
+	if err != nil {
+		return nil, name(addr, err)
+	}
+	return conn, nil
+}
+
 func once[T any](ctx context.Context, addr string, welcome func(context.Context, net.Conn) (T, error)) (T, error) {
 	var none T
 	network, address := Split(addr)
