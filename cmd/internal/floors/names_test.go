@@ -48,6 +48,9 @@ type repository struct {
 
 func TestNamesExist(t *testing.T) {
 	r := readRepository(t)
+	if !r.paths["README.md"] || !r.paths["cmd/internal/floors/names_test.go"] {
+		t.Fatal("pages and sources were not found below ", r.root)
+	}
 	for file := range r.paths {
 		if strings.HasSuffix(file, ".md") && file != "docs/tested.md" {
 			r.checkPage(t, file)
@@ -73,7 +76,7 @@ func readRepository(t *testing.T) *repository {
 			return err
 		}
 		rel, _ := filepath.Rel(r.root, p)
-		if rel == ".git" || rel == "bin" {
+		if d.IsDir() && (rel == ".git" || rel == "bin") { // in a worktree .git is a file
 			return filepath.SkipDir
 		}
 		r.paths[rel] = true
