@@ -199,13 +199,13 @@ func (a *app) breakPipes(l *lifetime, t *terminal) {
 	})
 }
 
-// atEnd tells what happens to live ranks after the last command: "killed", "detached" or nothing.
-func atEnd(start *session.Call, j *job.Job) string {
+// atEnd tells what happens to live ranks after the last command.
+func atEnd(start *session.Call, j *job.Job) console.AtEnd {
 	switch {
 	case start.Command == "launch", j.Over != nil: // by a starter under our control
-		return "killed"
+		return console.AtEndKilled
 	case start.Command == "attach":
-		return "detached"
+		return console.AtEndDetached
 	}
 	return ""
 }

@@ -182,6 +182,17 @@ func TestTerminal(t *testing.T) {
 			c.until("turns = ")
 			c.until(prompt)
 
+			c.press("\x1b[3~") // Delete: nothing happens
+			c.press(ctrlD)
+			c.until("[0-3] will be killed.")
+			c.until("Quit anyway? (y or n) ")
+			c.enter("n")
+			c.until(prompt)
+			c.enter("ranks")
+			c.until("[0-3] stopped")
+			c.until(prompt)
+			c.press(ctrlD)
+			c.until("Quit anyway? (y or n) ")
 			c.press(ctrlD)
 			c.exits(0)
 		})
@@ -204,6 +215,8 @@ func TestCtrlCTwice(t *testing.T) {
 	}
 	c.until(prompt)
 	c.enter("quit")
+	c.until("Quit anyway? (y or n) ")
+	c.enter("y")
 	c.exits(0)
 }
 

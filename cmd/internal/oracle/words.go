@@ -172,6 +172,8 @@ var written = map[string]Word{
 	"memory":             {Own: "a command of GDB/MI only"},
 	"set height":         {Own: "about a person's screen"},
 	"show height":        {Own: "about a person's screen"},
+	"set confirm":        {Own: "about a person's prompt"},
+	"show confirm":       {Own: "about a person's prompt"},
 	"set pagination":     {Own: "about a person's screen"},
 	"show pagination":    {Own: "about a person's screen"},
 	"directory":          {Own: "what gdb says then lists directories of its own"},

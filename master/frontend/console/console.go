@@ -27,6 +27,14 @@ const (
 	NDJSON Format = "ndjson" // unchanged events, one JSON object a line
 )
 
+// AtEnd is what happens to ranks that live when the session ends. "" tells nothing.
+type AtEnd string
+
+const (
+	AtEndKilled   AtEnd = "killed"
+	AtEndDetached AtEnd = "detached"
+)
+
 // Config configures a console. Session, Out and Err must be set.
 type Config struct {
 	Session session.Session
@@ -54,9 +62,9 @@ type Config struct {
 	// Over is called when Run returns, with the states of the ranks and those that were killed by a
 	// command. It may be nil.
 	Over func(states *session.States, killed rank.Set)
-	// AtEnd is what happens to the remaining ranks when all commands are complete: "killed" or
-	// "detached". It is written if some run then; "" writes nothing.
-	AtEnd string
+	// AtEnd is what happens to the remaining ranks when all commands are complete. It is written if
+	// some run then, and asked for at a prompt if they are killed.
+	AtEnd AtEnd
 	// StopOnError ends scripts at the first command that fails; if not Interactive, it ends the
 	// console.
 	StopOnError bool
@@ -193,6 +201,7 @@ type console struct {
 	barriers barriers
 	pending  command.Pending // whether breakpoints may wait for libraries
 	question *question       // answered by the next line; nil: none
+	unasked  bool            // set confirm off
 
 	hangs    hangs.Judge // of events that are written as JSON
 	aborting aborting

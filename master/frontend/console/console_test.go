@@ -162,7 +162,7 @@ func setUp(t *testing.T, d *datadriven.TestData, cfg *Config, tape *sessiontest.
 	}
 	cfg.StopOnError = d.HasArg("stop-on-error")
 	if d.HasArg("at-end") {
-		d.ScanArgs(t, "at-end", &cfg.AtEnd)
+		d.ScanArgs(t, "at-end", (*string)(&cfg.AtEnd))
 	}
 	if d.HasArg("stdin") {
 		var text string

@@ -93,7 +93,14 @@ var errMistake = errors.New("no further command is executed (--stop-on-error)")
 func (c *console) execute(cmd command.Command, from source) error {
 	switch cmd.Name {
 	case command.Quit:
-		c.ended, c.status, c.chosen = true, Status(cmd.Number), cmd.Rest != ""
+		end := func() { c.ended, c.status, c.chosen = true, Status(cmd.Number), cmd.Rest != "" }
+		if !from.prompt || c.confirmed(end) {
+			end()
+		}
+	case command.SetConfirm:
+		c.unasked = cmd.Number == 0
+	case command.ShowConfirm:
+		c.say("Whether to confirm potentially dangerous operations is " + choose(c.unasked, "off", "on") + ".")
 	case command.SetWait:
 		c.wait = cmd.For
 	case command.SetListsize:

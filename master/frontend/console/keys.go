@@ -5,6 +5,8 @@ package console
 import (
 	"io"
 	"sync"
+
+	"github.com/chzyer/readline"
 )
 
 // keys is the typed input. It tracks the state of the readline library: text may be written above
@@ -19,14 +21,18 @@ type keys struct {
 	once    sync.Once
 	reading chan struct{} // closed when the first Read begins
 
-	buf  [256]byte
-	rest []byte // of buf, not returned yet; used by Read only
+	buf     [256]byte
+	decoder keyDecoder
+	rest    []byte // what it has returned of buf, and Read has not; this and the above are used by Read only
 
 	mu      sync.Mutex
 	changed sync.Cond // on mu
 	line    bool      // a line is being read
 	waiting bool      // the library waits for a key
 	closed  bool
+	ended   bool // Read has returned an error
+	delete  bool // Read has returned the Delete key
+	empty   bool // nothing has been typed on the line
 }
 
 func newKeys(in io.ReadCloser) *keys {
@@ -44,15 +50,44 @@ func (k *keys) Read(b []byte) (int, error) {
 	}
 	k.set(func() { k.waiting = true })
 	defer k.set(func() { k.waiting = false })
-	if len(k.rest) == 0 {
+	for len(k.rest) == 0 {
 		n, err := k.in.Read(k.buf[:])
 		if n <= 0 {
+			k.set(func() { k.ended = true })
 			return 0, err
 		}
-		k.rest = k.buf[:n] // an error is returned again by the next Read
+		for _, key := range k.buf[:n] { // an error is returned again by the next Read
+			k.rest = k.decoder.step(k.rest, key)
+		}
 	}
-	b[0], k.rest = k.rest[0], k.rest[1:]
+	key := k.rest[0]
+	k.rest = k.rest[1:]
+	k.set(func() { k.delete = key == deleteKey })
+	if key == deleteKey {
+		key = readline.CharDelete
+	}
+	b[0] = key
 	return 1, nil
+}
+
+// OnChange notes whether the line is empty; see readline.Listener.
+func (k *keys) OnChange(line []rune, _ int, _ rune) ([]rune, int, bool) {
+	k.set(func() { k.empty = len(line) == 0 })
+	return nil, 0, false
+}
+
+// isUseless reports whether the library may not see the last key: Delete on an empty line, which it takes for Ctrl-D.
+func (k *keys) isUseless(r rune) bool {
+	k.mu.Lock()
+	defer k.mu.Unlock()
+	return r == readline.CharDelete && k.delete && k.empty
+}
+
+// isOver reports whether no key will come.
+func (k *keys) isOver() bool {
+	k.mu.Lock()
+	defer k.mu.Unlock()
+	return k.ended || k.closed
 }
 
 // Close ends a pending Read, and waits in above.

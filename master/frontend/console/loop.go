@@ -59,7 +59,7 @@ func (c *console) prompt() string {
 	case c.pager.rest != "":
 		return morePrompt
 	case c.question != nil:
-		return c.question.text
+		return c.question.prompt()
 	case c.block != nil:
 		return ">"
 	}
@@ -137,8 +137,7 @@ func (c *console) typed(l lineRead) {
 	case errors.Is(l.err, ErrInterrupted):
 		c.interrupt(time.Now())
 	case errors.Is(l.err, io.EOF):
-		c.reportOpenBlock()
-		c.done()
+		c.inputEnded()
 	default:
 		c.complain("sdm: cannot read commands: " + l.err.Error())
 		c.ended, c.status = true, StatusUsage

@@ -4,20 +4,13 @@ package console
 
 import (
 	"encoding/json"
-	"strings"
 
 	"sdm/master/session"
 	"sdm/protocol"
 )
 
-// question is answered by the next line: y, or n, which is also an empty line.
-type question struct {
-	text string
-	yes  func()
-}
-
 // pendingQuestion is that of GDB.
-const pendingQuestion = "Make breakpoint pending on future shared library load? (y or [n]) "
+const pendingQuestion = "Make breakpoint pending on future shared library load?"
 
 // makePending makes a breakpoint pending if no rank has its location: at the prompt it asks the
 // user, in a script it does so at once. If some rank has the location, nothing more is done.
@@ -38,7 +31,7 @@ func (c *console) makePending(x *call, s session.Call) {
 		again()
 		return
 	}
-	c.question = &question{pendingQuestion, again}
+	c.question = &question{text: pendingQuestion, choices: "y or [n]", yes: again}
 }
 
 // isLater reports whether all ranks that refused may have the location later.
@@ -50,18 +43,4 @@ func isLater(groups []protocol.Group) bool {
 		}
 	}
 	return len(groups) > 0
-}
-
-// answered processes the answer to the question.
-func (c *console) answered(line string) {
-	switch text := strings.ToLower(strings.TrimSpace(line)); {
-	case text == "" || strings.HasPrefix("no", text):
-		c.question = nil
-	case strings.HasPrefix("yes", text):
-		yes := c.question.yes
-		c.question = nil
-		yes()
-	default:
-		c.say("Please answer y or [n].")
-	}
 }

@@ -56,7 +56,7 @@ func (c *console) done() {
 	}
 	c.ended, c.judge = true, !c.cfg.Interactive && !c.cfg.Past
 	if run := c.busy(); c.judge && c.cfg.AtEnd != "" && !c.cfg.AnswersOnly && !run.IsEmpty() {
-		c.say("[" + text.Ranks(run) + "] " + c.cfg.AtEnd + " while running: the commands are done")
+		c.say("[" + text.Ranks(run) + "] " + string(c.cfg.AtEnd) + " while running: the commands are done")
 	}
 }
 

@@ -10,7 +10,6 @@ import (
 	"path/filepath"
 	"strings"
 	"sync"
-	"sync/atomic"
 	"syscall"
 
 	"github.com/chzyer/readline"
@@ -31,7 +30,6 @@ type Terminal struct {
 	resized  chan os.Signal
 	done     chan struct{}
 	once     sync.Once
-	closed   atomic.Bool
 }
 
 var _ Lines = (*Terminal)(nil)
@@ -52,12 +50,18 @@ func NewTerminal(in *os.File, out io.Writer, history string) (*Terminal, error) 
 		AutoComplete:    &t.complete,
 		InterruptPrompt: "^C", EOFPrompt: "quit",
 		Stdin: t.in, Stdout: out, Stderr: out,
-		FuncIsTerminal:      func() bool { return true },
-		FuncGetWidth:        func() int { return widthOf(fd) },
-		FuncMakeRaw:         raw.enter,
-		FuncExitRaw:         raw.exit,
-		FuncOnWidthChanged:  func(f func()) { width = f },
-		FuncFilterInputRune: raw.filter,
+		FuncIsTerminal:     func() bool { return true },
+		FuncGetWidth:       func() int { return widthOf(fd) },
+		FuncMakeRaw:        raw.enter,
+		FuncExitRaw:        raw.exit,
+		FuncOnWidthChanged: func(f func()) { width = f },
+		FuncFilterInputRune: func(r rune) (rune, bool) {
+			if t.in.isUseless(r) {
+				return r, false
+			}
+			return raw.filter(r)
+		},
+		Listener: t.in,
 	})
 	if err != nil {
 		return nil, err
@@ -110,7 +114,7 @@ func (t *Terminal) ReadLine(prompt string) (string, error) {
 	defer t.in.set(func() { t.in.line = false })
 	t.rl.SetPrompt(prompt)
 	line, err := t.rl.Readline()
-	if t.closed.Load() { // the library returns an incomplete line
+	if t.in.isOver() { // the library returns an incomplete line
 		return "", io.EOF
 	}
 	if errors.Is(err, readline.ErrInterrupt) {
@@ -130,8 +134,8 @@ func (t *Terminal) Complete(f func(line string) ([]string, int)) { t.complete.as
 func (t *Terminal) Close() error {
 	var err error
 	t.once.Do(func() {
-		t.closed.Store(true)
-		t.rl.Terminal.KickRead() // so that the library's reader runs and can be ended
+		t.in.set(func() { t.in.closed = true }) // ReadLine returns the end
+		t.rl.Terminal.KickRead()                // so that the library's reader runs and can be ended
 		<-t.in.reading
 		t.in.Close()
 		// rl.Close would leave a goroutine that blocks forever in a send. The history file is

@@ -129,6 +129,18 @@ func read(term *Terminal, prompt string) <-chan typedLine {
 	return c
 }
 
+// lineOf returns what was read.
+func lineOf(t *testing.T, got <-chan typedLine) typedLine {
+	t.Helper()
+	select {
+	case l := <-got:
+		return l
+	case <-time.After(10 * time.Second):
+		t.Fatal("no line is read")
+		return typedLine{}
+	}
+}
+
 func TestTerminalReadsAndKeepsHistory(t *testing.T) {
 	history := filepath.Join(t.TempDir(), "state", "history")
 	term, master, screen := openTerminal(t, history)

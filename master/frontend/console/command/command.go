@@ -50,7 +50,7 @@ type Command struct {
 	// Any makes wait end when one of its ranks has stopped.
 	Any bool
 	// Number is the argument of quit, expand (1 is the last answer), set listsize and set height,
-	// and 1 for "on" of set echo and set pagination.
+	// and 1 for "on" of set echo, set confirm and set pagination.
 	Number int
 	// Pending is the argument of "set breakpoint pending".
 	Pending Pending
@@ -75,10 +75,12 @@ const (
 	SetBreakpoint  = "set breakpoint"
 	ShowBreakpoint = "show breakpoint"
 	Commands       = "commands"
+	SetConfirm     = "set confirm"
 	SetHeight      = "set height"
 	SetListsize    = "set listsize"
 	SetPagination  = "set pagination"
 	SetWait        = "set wait"
+	ShowConfirm    = "show confirm"
 	ShowHeight     = "show height"
 	ShowListsize   = "show listsize"
 	ShowPagination = "show pagination"

@@ -95,14 +95,14 @@ func parseSetEcho(c *Command) *Mistake {
 	return nil
 }
 
-// parsePagination reads "on", "off" or nothing, which is on.
-func parsePagination(c *Command) *Mistake {
+// parseSwitch reads "on", "off" or nothing, which is on.
+func parseSwitch(c *Command) *Mistake {
 	if c.Rest == "" {
 		c.Number = 1
 		return nil
 	}
 	if parseSetEcho(c) != nil {
-		return &Mistake{Text: "set pagination: on or off?"}
+		return &Mistake{Text: c.Name + ": on or off?"}
 	}
 	return nil
 }
