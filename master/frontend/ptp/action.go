@@ -29,6 +29,7 @@ type action struct {
 	what   string        // for messages
 	wait   time.Duration // for answers; 0 is the session's default
 	moves  bool          // it resumes or starts ranks
+	debt   *debt         // nil: it is not the execution of a command
 	asked  *asked        // nil: it is not quick
 	value  *answerName   // errors are sent as values; nil: as ERROR
 	done   chan struct{}
@@ -62,7 +63,12 @@ const (
 // begin starts an action, which waits for those before it and sends its events when it ends. It is
 // called by the loop only.
 func (f *front) begin(ctx context.Context, what string, ranks rank.Set, o order, run func(context.Context, *action)) {
-	j := &action{front: f, ranks: ranks, what: what, moves: o == moving, done: make(chan struct{})}
+	f.beginOwing(ctx, what, ranks, o, nil, run)
+}
+
+// beginOwing is begin for a command to which the ranks owe the answer.
+func (f *front) beginOwing(ctx context.Context, what string, ranks rank.Set, o order, d *debt, run func(context.Context, *action)) {
+	j := &action{front: f, ranks: ranks, what: what, moves: o == moving, debt: d, done: make(chan struct{})}
 	if o == looking {
 		j.asked = &asked{}
 	}
@@ -152,13 +158,22 @@ func (j *action) say(code ptp.Code, ranks rank.Set, args ...string) {
 }
 
 // flush sends the events, errors last: Eclipse may drop results that come after an ERROR to the same
-// command.
+// command. Stops and ends wait for the answers that their ranks owe.
 func (j *action) flush() {
 	slices.SortStableFunc(j.events, func(a, b event) int { return cmp.Compare(a.isError(), b.isError()) })
+	var resumed rank.Set
 	for _, s := range j.events {
+		if s.code == ptp.EventSuspend || s.code == ptp.EventExit {
+			j.tell(s)
+			continue
+		}
+		if j.moves && s.code == ptp.EventOK {
+			resumed = resumed.Union(s.ranks)
+		}
 		j.out.send(s.code, s.ranks, s.args...)
 	}
 	j.events = nil
+	j.settle(j.debt, resumed)
 }
 
 // isError is 1 for an ERROR, otherwise 0.

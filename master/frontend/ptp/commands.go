@@ -146,11 +146,7 @@ func (f *front) commandTo(ctx context.Context, info ptp.CommandInfo, c command) 
 		f.reject(c, ptp.BadCommand, info.Name+" without a set of tasks")
 		return
 	}
-	f.reportStops(ctx)
 	ranks, _, _ := ptp.ParseSet(c.Args[0]) // hasSet has parsed it
-	if orderOf(c.ID) == moving {
-		f.held.move(ranks)
-	}
 	args := make(arguments, 0, len(c.Args)-1)
 	for _, a := range c.Args[1:] {
 		args = append(args, ptp.Text(a))
@@ -163,7 +159,15 @@ func (f *front) commandTo(ctx context.Context, info ptp.CommandInfo, c command) 
 	case ranks.IsEmpty():
 		f.out.sendTo(c.Args[0], ptp.EventOK) // an empty set: nothing to do
 	default:
-		f.begin(ctx, info.Name, ranks, orderOf(c.ID), func(ctx context.Context, j *action) { j.handle(ctx, c.ID, args) })
+		var d *debt
+		if c.ID != ptp.Suspend { // a stop is the answer
+			d = f.owe(ranks)
+		}
+		f.reportStops(ctx) // of these ranks after the answer
+		if orderOf(c.ID) == moving {
+			f.held.move(ranks)
+		}
+		f.beginOwing(ctx, info.Name, ranks, orderOf(c.ID), d, func(ctx context.Context, j *action) { j.handle(ctx, c.ID, args) })
 	}
 }
 
@@ -344,12 +348,6 @@ func (f *front) noteTerminated(ranks rank.Set) {
 	f.mu.Lock()
 	defer f.mu.Unlock()
 	f.killed = f.killed.Union(ranks)
-}
-
-func (f *front) terminated() rank.Set {
-	f.mu.Lock()
-	defer f.mu.Unlock()
-	return f.killed
 }
 
 // interrupt has no answer but the stop that it causes.

@@ -38,6 +38,7 @@ type front struct {
 	breaks   breaks
 	partials partials
 	late     lateActions
+	owed     owed
 	laidOut  map[string]int // expressions whose values were read from memory, with the bytes that were
 }
 

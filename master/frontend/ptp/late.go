@@ -131,6 +131,9 @@ func (j *action) rest() *action {
 		before: j.late.of(late), done: make(chan struct{}),
 	}
 	j.late = append(j.late, rest)
+	if j.debt != nil {
+		rest.debt = j.owed.add(late)
+	}
 	return rest
 }
 
@@ -155,9 +158,10 @@ func (j *action) repeat(ctx context.Context, run func(context.Context, *action))
 		j.run(limited, run)
 		j.restrict(j.ranks)
 	}
-	if ctx.Err() == nil {
-		j.flush()
+	if ctx.Err() != nil {
+		j.events = nil
 	}
+	j.flush()
 	j.dropCalls(j.asked.of)
 	j.dropCalls(j.asked)
 	j.mu.Lock()

@@ -128,3 +128,74 @@ func TestStopsInBursts(t *testing.T) {
 		}
 	})
 }
+
+// A stop or an end that is told between a command and its answer would be the answer for Eclipse: both wait
+// for it. A stop that a GO overtakes is not told at all, and an end not after an OK to TERMINATE.
+func TestStopsWaitForAnswers(t *testing.T) {
+	zero, all := rank.Of(0), rank.Range(0, 3)
+	event := func(k protocol.Kind, ranks rank.Set, body string) session.Event {
+		return session.NewEvent(protocol.Group{Kind: k, Ranks: ranks, Body: []byte(body)})
+	}
+	reply := func(ranks rank.Set) session.Event {
+		return session.Event{Name: "reply", Group: protocol.Group{Kind: protocol.KindResult, Ranks: ranks, Body: []byte("{}")}}
+	}
+	scene := func(events ...session.Event) sessiontest.Scene { return sessiontest.Scene{Events: events} }
+	stopped := event(protocol.KindStopped, zero, `{"reason":"end-stepping-range"}`)
+	ended := event(protocol.KindExited, zero, `{"code":3}`)
+	running := event(protocol.KindRunning, all, "{}")
+	const suspend = `113 0 ["4:01" "2" "0" "" "" "" "0" "1" "0" "0"]`
+	for name, c := range map[string]struct {
+		scenes []sessiontest.Scene // of GO to all ranks, and then
+		send   func(*served)
+		want   []string
+	}{
+		"question": {
+			[]sessiontest.Scene{scene(running, reply(all), stopped), scene(reply(zero)), scene(whatis(0, zero, "int"))},
+			func(s *served) { s.send(ptp.GetType, "4:01", "i") },
+			[]string{`107 0 ["4:01" "int"]`, suspend},
+		},
+		"GO": {
+			[]sessiontest.Scene{scene(running, reply(all), stopped), scene(reply(zero)), scene(reply(zero), ended)},
+			func(s *served) { s.send(ptp.Go, "4:01") },
+			[]string{`111 0 ["4:01"]`, `102 0 ["4:01" "0" "3"]`},
+		},
+		"refused GO": {
+			[]sessiontest.Scene{scene(running, reply(all), stopped), scene(reply(zero)), scene(without(zero))},
+			func(s *served) { s.send(ptp.Go, "4:01") },
+			[]string{`112 0 ["4:01" "37" "GO: no answer: no answer for 500ms"]`, suspend},
+		},
+		"SUSPEND": {
+			[]sessiontest.Scene{scene(running, reply(all), stopped), scene(reply(zero)), scene(reply(zero))},
+			func(s *served) { s.send(ptp.Suspend, "4:01") },
+			[]string{suspend},
+		},
+		"question to a rank that ends": {
+			[]sessiontest.Scene{scene(running, reply(all), stopped), scene(reply(zero), ended), scene(whatis(0, zero, "int"))},
+			func(s *served) { s.send(ptp.GetType, "4:01", "i") },
+			[]string{`107 0 ["4:01" "int"]`, suspend, `102 0 ["4:01" "0" "3"]`},
+		},
+		"TERMINATE": {
+			[]sessiontest.Scene{scene(running, reply(all), stopped), scene(ended, reply(zero)), scene(reply(zero))},
+			func(s *served) { s.send(ptp.Terminate, "4:01") },
+			[]string{`111 0 ["4:01"]`},
+		},
+	} {
+		t.Run(name, func(t *testing.T) {
+			synctest.Test(t, func(t *testing.T) {
+				s := started(t, c.scenes...)
+				s.send(ptp.Go, "4:0f")
+				s.hears(`111 0 ["4:0f"]`)
+				synctest.Wait() // the stop of rank 0 is held, for those of the others
+				c.send(s)
+				for _, want := range c.want {
+					s.hears(want)
+				}
+				s.send(ptp.Quit)
+				if p, err := s.eclipse.Next(); err == nil {
+					t.Errorf("heard %v", p)
+				}
+				s.ends(nil)
+			})
+		})
+	}
+}

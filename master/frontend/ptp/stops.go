@@ -180,9 +180,6 @@ func (f *front) rankEnded(ctx context.Context, g protocol.Group) {
 	}
 	f.reportStops(ctx)
 	f.begin(ctx, "end", g.Ranks, looking, func(_ context.Context, j *action) {
-		// Eclipse has ended terminated ranks at the OK, and takes another event for a stray one.
-		if left := g.Ranks.Minus(j.terminated()); !left.IsEmpty() {
-			j.say(ptp.EventExit, left, args...)
-		}
+		j.say(ptp.EventExit, g.Ranks, args...)
 	})
 }
