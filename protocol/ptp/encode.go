@@ -70,7 +70,7 @@ func (t *Type) FromNumber(n *big.Int) (Value, error) {
 // survey is what the values of one type in a value have in common: all elements of an array have one
 // format.
 type survey struct {
-	large bool       // an unsigned number is beyond the range of Java's signed ones
+	large bool       // a number is beyond the range of Java's
 	extra []Constant // of values of an Enum that are no constant
 }
 
@@ -103,6 +103,10 @@ func (s surveys) add(t *Type, mem []byte) error {
 		if t.Size == 8 && mem[7] >= 0x80 {
 			s.of(t).large = true
 		}
+	case Float:
+		if t.isExtended() && isBeyondDouble(extendedParts(mem)) {
+			s.of(t).large = true
+		}
 	case Enum:
 		s.of(t).addConstant(t, mem)
 	}
@@ -115,6 +119,9 @@ func (s surveys) of(t *Type) *survey {
 	}
 	return s[t]
 }
+
+// isLarge reports whether a value of a type is beyond the range of Java's: all of them are text then.
+func (s surveys) isLarge(t *Type) bool { return s[t] != nil && s[t].large }
 
 // addConstant adds a constant for a value that has none: Java shows nothing for it.
 func (s *survey) addConstant(t *Type, mem []byte) {
@@ -177,7 +184,10 @@ func (s surveys) format(b []byte, t *Type) []byte {
 	case Bool:
 		return append(b, "b1"...)
 	case Float:
-		if t.Size == 4 {
+		switch {
+		case s.isLarge(t):
+			return append(b, 's')
+		case t.Size == 4:
 			return append(b, "f4"...)
 		}
 		return append(b, "f8"...)
@@ -199,9 +209,8 @@ func (s surveys) format(b []byte, t *Type) []byte {
 
 // numberFormat is what Java reads correctly: signed numbers of 2, 4 and 8 bytes. All others are text.
 func (s surveys) numberFormat(t *Type) string {
-	large := s[t] != nil && s[t].large
 	switch {
-	case t.Size > 8 || large:
+	case t.Size > 8 || s.isLarge(t):
 		return "s"
 	case t.Kind == Unsigned && t.Size < 8:
 		return "is" + strconv.Itoa(2*t.Size)
@@ -307,7 +316,7 @@ func (e *encoder) append(t *Type, mem []byte, inside bool) error {
 	case Bool:
 		e.data = append(e.data, truth(mem))
 	case Float:
-		return e.appendFloat(mem)
+		return e.appendFloat(t, mem)
 	case Pointer:
 		e.data = appendAddress(e.data, uint64(littleEndian(mem, false)), t.Size)
 	case CharPointer:
@@ -354,17 +363,26 @@ func (e *encoder) appendInteger(t *Type, mem []byte) {
 
 // appendFloat supports the IEEE formats with four and eight bytes, and the x86 format of long double,
 // which has ten.
-func (e *encoder) appendFloat(mem []byte) error {
-	switch len(mem) {
-	case 4, 8:
-		e.data = bigEndian(e.data, uint64(littleEndian(mem, false)), len(mem))
-		return nil
-	case 12, 16:
-		v := extended(binary.LittleEndian.Uint64(mem), binary.LittleEndian.Uint16(mem[8:]))
-		e.data = binary.BigEndian.AppendUint64(e.data, math.Float64bits(v))
-		return nil
+func (e *encoder) appendFloat(t *Type, mem []byte) error {
+	switch {
+	case t.Size == 4 || t.Size == 8:
+		e.data = bigEndian(e.data, uint64(littleEndian(mem, false)), t.Size)
+	case !t.isExtended():
+		return fmt.Errorf("a floating-point number of %d bytes", t.Size)
+	case e.surveys.isLarge(t):
+		e.data = append(e.data, textData(extendedText(extendedParts(mem)))...)
+	default:
+		e.data = binary.BigEndian.AppendUint64(e.data, math.Float64bits(extended(extendedParts(mem))))
 	}
-	return fmt.Errorf("a floating-point number of %d bytes", len(mem))
+	return nil
+}
+
+// isExtended reports whether a floating-point type has x86's format of ten bytes.
+func (t *Type) isExtended() bool { return t.Size == 12 || t.Size == 16 }
+
+// extendedParts returns fraction and exponent of a number in x86's format of ten bytes.
+func extendedParts(mem []byte) (fraction uint64, exponent uint16) {
+	return binary.LittleEndian.Uint64(mem), binary.LittleEndian.Uint16(mem[8:])
 }
 
 // The first byte of a pointer's data.

@@ -25,6 +25,27 @@ func extended(fraction uint64, exponent uint16) float64 {
 	return v
 }
 
+// isBeyondDouble reports whether a finite number in the 80-bit format of x86 is none as a double, or one
+// with fewer digits.
+func isBeyondDouble(fraction uint64, exponent uint16) bool {
+	v := math.Abs(extended(fraction, exponent))
+	return fraction != 0 && exponent&0x7fff != 0x7fff && (math.IsInf(v, 0) || v < SmallestNormal)
+}
+
+// SmallestNormal is the smallest double with all digits.
+const SmallestNormal = 0x1p-1022
+
+// extendedText writes a finite number in the 80-bit format of x86 with the digits that gdb writes.
+func extendedText(fraction uint64, exponent uint16) string {
+	const bias, digits = 16383, 21
+	v := new(big.Float).SetPrec(64).SetUint64(fraction)
+	v.SetMantExp(v, int(exponent&0x7fff)-bias-63)
+	if exponent > 0x7fff {
+		v.Neg(v)
+	}
+	return v.Text('g', digits)
+}
+
 // truth is a truth value of any size in the one byte that Java reads.
 func truth(mem []byte) byte {
 	for _, c := range mem {

@@ -55,7 +55,7 @@ char letter = 'A', newline = '\n';
 bool yes = true;
 float quarter = 0.25f;
 double half = 0.5;
-long double more = 2.5L;
+long double more = 2.5L, beyond[2] = {1, -1e4000L};
 double complex turned = 1.0 + 2.0 * I;
 enum color green = GREEN, none = 7;
 enum flags both = A | C;

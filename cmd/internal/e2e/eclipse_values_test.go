@@ -25,6 +25,7 @@ func TestEclipseValues(t *testing.T) {
 	for expr, want := range map[string]string{
 		"small": "-5", "big": "3000000000", "huge": "18446744073709551615", "usual": "7", "wide": "-42",
 		"letter": "'A'", "newline": "10", "yes": "true", "quarter": "0.25", "half": "0.5", "more": "2.5",
+		"beyond[0]": "1", "beyond[1]": "-9.99999999999999999997e+3999", "beyond": "[1 -9.99999999999999999997e+3999]", "1/beyond[1]": "-9.99999999999999999987e-4001",
 		"turned": "{re=1 im=2}", "green": "GREEN", "none": "7", "both": "A | C", "high": "HIGH", "little": "YES",
 		"person":    "{name=[0 - 8] age=36 pay=1000 title=hé \"x\"\n}",
 		"people":    "[{name=[0 - 8] age=1 pay=2 title=} {name=[0 - 8] age=3 pay=4 title=it}]",

@@ -157,7 +157,12 @@ func (r *fortranReader) scalar() string {
 func (t fortranType) value(v fortranValue) (ptp.Value, error) {
 	switch {
 	case len(t.bounds) > 0:
-		return t.elements(v, len(t.bounds)-1)
+		array, err := t.elements(v, len(t.bounds)-1)
+		if err != nil && t.kind == ptp.Float { // some are beyond a double, and text
+			t.kind = ptp.TextKind
+			return t.elements(v, len(t.bounds)-1)
+		}
+		return array, err
 	case t.kind == ptp.Struct:
 		return t.derived(v)
 	case v.parts != nil && t.kind != 0:

@@ -50,14 +50,16 @@ func numberIn(text string) string {
 // addressIn matches a pointer: its address, after its type in C++ and in typed output.
 var addressIn = regexp.MustCompile(`^(?:\(.*\) )?(0x[0-9a-f]+)(?: <.*>)?$`)
 
+// floatOf reads a floating-point number. One beyond a double, or with more digits than it has there, is text.
 func floatOf(t *ptp.Type, text string) (ptp.Value, error) {
 	word, _, _ := strings.Cut(text, " ")
 	if strings.HasPrefix(strings.TrimPrefix(word, "-"), "nan") { // -nan(0x400000)
 		return t.Number(math.NaN()), nil
 	}
 	f, err := strconv.ParseFloat(word, 64)
-	if errors.Is(err, strconv.ErrRange) { // of numbers of 16 bytes: 0 or infinity
-		err = nil
+	lost := f == 0 && strings.ContainsAny(word, "123456789")
+	if lost || errors.Is(err, strconv.ErrRange) || t.Size > 8 && f != 0 && math.Abs(f) < ptp.SmallestNormal {
+		return ptp.TextValue(word), nil
 	}
 	return t.Number(f), err
 }
