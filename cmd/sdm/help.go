@@ -142,10 +142,11 @@ const usageWatch = `sdm watch [flags] -- STARTER [ARG...]
 sdm watch [flags] PID | slurm:JOBID[.STEP] | flux:JOBID | pbs:JOBID | pmix:NAMESPACE | torchrun:ID | pids:PID,PID... | hostfile:FILE | --match 'PROGRAM ARG...'
 
 For batch scripts: starts the line as the shell would, or finds a job that runs, and takes a sample
-of the ranks now and then. If none of them makes progress for --stall, or one crashes or calls
-MPI_Abort, it writes what all ranks do and why they do not go on into a file (sdm open FILE) and a
-page for a browser, and says so on standard error. Nothing else is changed: input, output, signals and exit status are those of the
-starter, no debugger is attached, and if sdm is killed, the job goes on.
+of the ranks now and then. If none of them makes progress for --stall, or one crashes, calls
+MPI_Abort or is ended by MPI's own error handler, it writes what all ranks do and why they do not go
+on into a file (sdm open FILE) and a page for a browser, and says so on standard error. Nothing else
+is changed: input, output, signals and exit status are those of the starter, no debugger is
+attached, and if sdm is killed, the job goes on.
 
 Progress is: stacks or registers of the program that were not so before, messages that MPI counts,
 bytes that were read or written, output in a file, the end of a rank; or, with --progress, the

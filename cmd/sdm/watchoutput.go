@@ -22,8 +22,9 @@ type outputs struct {
 
 // outputFile is one of them.
 type outputFile struct {
-	file *os.File
-	kind protocol.Kind
+	file  *os.File
+	kind  protocol.Kind
+	start int64 // its size when it was opened: what is before was written by others
 }
 
 // openOutputs opens the files of a process; 0: there is none.
@@ -41,7 +42,7 @@ func openOutputs(pid int) *outputs {
 		}
 		if f, err := os.Open(path); err == nil {
 			seen = append(seen, st)
-			o.files = append(o.files, outputFile{f, kind})
+			o.files = append(o.files, outputFile{f, kind, st.Size})
 		}
 	}
 	return o
@@ -77,10 +78,15 @@ func (f *outputFile) end() (tail []byte, before int64) {
 	return tail, before
 }
 
-// tail returns the ends of all files.
+// tail returns the ends of all files, without what was in them before they were opened: a script may write the
+// output of several jobs into one file.
 func (o *outputs) tail() (text string) {
 	for i := range o.files {
-		end, _ := o.files[i].end()
+		f := &o.files[i]
+		end, before := f.end()
+		if others := f.start - before; others > 0 && others <= int64(len(end)) { // else the file has become shorter
+			end = end[others:]
+		}
 		text += string(end) + "\n"
 	}
 	return text

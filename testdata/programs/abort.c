@@ -1,5 +1,5 @@
 // abort.c - a rank that finds its numbers wrong and calls MPI_Abort, several frames deep, while
-// the others are in a collective. Arguments: the code (7), and the rank that calls (1).
+// the others are in a collective. Arguments: the code (7; 0: a send to no rank), and the rank that calls (1).
 //
 // mpi: $MPICC -g -O0 -o $OUT/abort abort.c
 #include <mpi.h>
@@ -49,6 +49,8 @@ int main(int argc, char **argv)
         fill(&field, rank, step);
         if (rank == culprit && step == 3)
             field.values[40] = -1;
+        if (rank == culprit && step == 3 && code == 0)
+            MPI_Send(&size, 1, MPI_INT, size, 0, MPI_COMM_WORLD); // MPI's error handler ends the job here
         check(&field, code);
         double sum = total(&field);
         if (rank == 0) {

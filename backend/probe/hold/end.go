@@ -40,15 +40,27 @@ func OpenProcess(pid int) (*Handle, error) {
 	return h, nil
 }
 
+// exitCode is the index of the field exit_code of proc(5), stat, in what statOf returns. The kernel shows it to
+// those who may trace the process.
+const exitCode = 52 - 3
+
+// statOf returns the third field and later ones of the file stat of a process; nil: there is none.
+func statOf(pid int) []string {
+	text, err := os.ReadFile(fmt.Sprintf("/proc/%d/stat", pid))
+	if err != nil {
+		return nil
+	}
+	return strings.Fields(string(text[strings.LastIndexByte(string(text), ')')+1:]))
+}
+
 // startOf returns when a process was started. alive is false if it has ended, even if its parent has not
 // waited for it. A process whose first thread has ended is alive while other threads run (proc(5), stat).
 func startOf(pid int) (ticks uint64, alive bool) {
-	text, err := os.ReadFile(fmt.Sprintf("/proc/%d/stat", pid))
-	fields := strings.Fields(string(text[strings.LastIndexByte(string(text), ')')+1:])) // the third field and later ones
-	if err != nil || len(fields) < 20 {
+	fields := statOf(pid)
+	if len(fields) < 20 {
 		return 0, false
 	}
-	ticks, err = strconv.ParseUint(fields[19], 10, 64)
+	ticks, err := strconv.ParseUint(fields[19], 10, 64)
 	over := strings.Contains("ZXx", fields[0]) && (fields[17] == "0" || fields[17] == "1")
 	return ticks, err == nil && !over
 }

@@ -3,6 +3,7 @@
 package hold
 
 import (
+	"strconv"
 	"time"
 	"unsafe"
 
@@ -32,8 +33,9 @@ type Status struct {
 	Meaning string // of the signal
 }
 
-// Status returns how the process has ended. ok is false if the kernel does not tell it (before Linux 6.15), if the
-// process runs, or if its parent has not waited for it within a time.
+// Status returns how the process has ended. Until its parent has waited for it, its status is in /proc; afterwards
+// the kernel tells it from Linux 6.15 on. ok is false if it is not known, or if the process runs. Where /proc does
+// not tell it, the parent may take a time to wait.
 func (h *Handle) Status(within time.Duration) (status Status, ok bool) {
 	if h.file == nil {
 		return Status{}, false
@@ -44,6 +46,9 @@ func (h *Handle) Status(within time.Duration) (status Status, ok bool) {
 	}
 	var info pidfdInfo
 	ask := func(fd uintptr) {
+		if info.status, ok = h.unreaped(int32(fd)); ok {
+			return
+		}
 		awaitParent(int32(fd), within)
 		info = pidfdInfo{mask: infoExit}
 		_, _, errno := unix.Syscall(unix.SYS_IOCTL, fd, getInfo, uintptr(unsafe.Pointer(&info)))
@@ -57,6 +62,21 @@ func (h *Handle) Status(within time.Duration) (status Status, ok bool) {
 		return Status{Signal: proc.SignalName(w.Signal()), Meaning: w.Signal().String()}, true
 	}
 	return Status{Code: w.ExitStatus()}, true
+}
+
+// unreaped returns the status of a process that has ended and for which its parent has not waited. Some starters
+// never do: then init does so after their end.
+func (h *Handle) unreaped(fd int32) (status int32, ok bool) {
+	fields := statOf(h.pid)
+	if len(fields) <= exitCode || fields[0] != "Z" {
+		return 0, false
+	}
+	code, err := strconv.ParseUint(fields[exitCode], 10, 16)
+	awaited := []unix.PollFd{{Fd: fd}}
+	if n, e := unix.Poll(awaited, 0); e != nil || n > 0 { // it may have been another process with this ID
+		return 0, false
+	}
+	return int32(code), err == nil
 }
 
 // awaitParent waits until the parent of a process has waited for it, when its pidfd is hung up, or until a

@@ -40,7 +40,7 @@ func CauseOf(ends []Ending, all rank.Set, e End) (reason hangfile.Reason, ok boo
 	if e.Status == 0 || e.Asked {
 		return hangfile.Reason{}, false
 	}
-	for _, judge := range []func([]Ending, rank.Set, End) (hangfile.Reason, bool){crashed, aborted, killed, failed, byStatus} {
+	for _, judge := range []func([]Ending, rank.Set, End) (hangfile.Reason, bool){crashed, aborted, fatal, killed, failed, byStatus} {
 		if reason, ok := judge(ends, all, e); ok {
 			return reason, true
 		}
@@ -95,45 +95,55 @@ func aborted(ends []Ending, all rank.Set, e End) (hangfile.Reason, bool) {
 	if ranks.IsEmpty() {
 		return hangfile.Reason{}, false
 	}
-	text := fmt.Sprintf("%s called MPI_Abort", have(ranks))
-	if e.Status > 0 {
-		text += ", and the starter's exit status is " + strconv.Itoa(e.Status)
+	return hangfile.Reason{Kind: hangfile.Abort, Ranks: ranks, Text: have(ranks) + " called MPI_Abort" + e.statusText()}, true
+}
+
+// killed looks for ranks that were killed while the others ran. Starters end ranks by SIGTERM and SIGKILL, so only
+// the first end counts, and only if the starter's exit status tells of it: that of a shell, or the number of the
+// signal (MPICH). The starter of MPICH kills all ranks, also the one that has aborted the job.
+func killed(ends []Ending, _ rank.Set, e End) (hangfile.Reason, bool) {
+	if len(ends) == 0 || ends[0].Exit.Signal != "SIGKILL" {
+		return hangfile.Reason{}, false
 	}
+	if e.Status < 0 || e.Status == int(syscall.SIGKILL) || e.Status == 128+int(syscall.SIGKILL) {
+		text := were(ends[0].Ranks) + " ended by SIGKILL, which the kernel sends when memory is short"
+		return hangfile.Reason{Kind: hangfile.Crash, Ranks: ends[0].Ranks, Text: text}, true
+	}
+	if slices.ContainsFunc(ends, func(x Ending) bool { return x.Exit.Signal != "SIGKILL" }) {
+		return hangfile.Reason{}, false
+	}
+	text := "a rank has aborted the job, by MPI_Abort or MPI's error handler: the starter has killed all ranks" + e.statusText()
+	return hangfile.Reason{Kind: hangfile.Abort, Text: text}, true
+}
+
+// failed looks for ranks that have ended with an exit code, whereupon the others were ended by signals. If the ends
+// were noticed in another order, as on a busy host, the code must be the exit status of the starter.
+func failed(ends []Ending, _ rank.Set, e End) (hangfile.Reason, bool) {
+	first := slices.IndexFunc(ends, func(x Ending) bool { return x.Exit.Signal != "" })
+	if first < 0 {
+		return hangfile.Reason{}, false
+	}
+	if ranks, code := withCode(ends[:first], 0); !ranks.IsEmpty() {
+		text := fmt.Sprintf("%s ended with exit code %d, by MPI_Abort or otherwise, and the starter has ended the others", have(ranks), code)
+		return hangfile.Reason{Kind: hangfile.Abort, Ranks: ranks, Text: text}, true
+	}
+	ranks, code := withCode(ends, e.Status)
+	if ranks.IsEmpty() {
+		return hangfile.Reason{}, false
+	}
+	text := fmt.Sprintf("%s ended with exit code %d, which is that of the starter, and %s by %s", have(ranks), code,
+		named(ends[first].Ranks), ends[first].Exit.Signal)
 	return hangfile.Reason{Kind: hangfile.Abort, Ranks: ranks, Text: text}, true
 }
 
-// killed looks for ranks that were killed while the others ran. Starters end ranks by SIGTERM and SIGKILL, so only the
-// first end counts.
-func killed(ends []Ending, _ rank.Set, _ End) (hangfile.Reason, bool) {
-	if len(ends) == 0 {
-		return hangfile.Reason{}, false
-	}
-	first := ends[0]
-	if first.Exit.Signal != "SIGKILL" {
-		return hangfile.Reason{}, false
-	}
-	text := were(first.Ranks) + " ended by SIGKILL, which the kernel sends when memory is short"
-	return hangfile.Reason{Kind: hangfile.Crash, Ranks: first.Ranks, Text: text}, true
-}
-
-// failed looks for ranks that have ended with an exit code, whereupon the others were ended by signals. Of several codes,
-// the first counts.
-func failed(ends []Ending, _ rank.Set, _ End) (hangfile.Reason, bool) {
-	var ranks, signalled rank.Set
-	code := 0
+// withCode returns the ranks that have ended with an exit code; 0: with any but 0. Of several, the first counts.
+func withCode(ends []Ending, code int) (ranks rank.Set, found int) {
 	for _, x := range ends {
-		switch {
-		case x.Exit.Signal != "":
-			signalled = signalled.Union(x.Ranks)
-		case x.Exit.Code != 0 && !x.Exit.Unknown && signalled.IsEmpty() && (code == 0 || code == x.Exit.Code):
+		if x.Exit.Signal == "" && x.Exit.Code != 0 && !x.Exit.Unknown && (code == 0 || code == x.Exit.Code) {
 			ranks, code = ranks.Union(x.Ranks), x.Exit.Code
 		}
 	}
-	if ranks.IsEmpty() || signalled.IsEmpty() {
-		return hangfile.Reason{}, false
-	}
-	text := fmt.Sprintf("%s ended with exit code %d, by MPI_Abort or otherwise, and the starter has ended the others", have(ranks), code)
-	return hangfile.Reason{Kind: hangfile.Abort, Ranks: ranks, Text: text}, true
+	return ranks, code
 }
 
 // byStatus looks at the status of the starter if it is not known how the ranks have ended.
