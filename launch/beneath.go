@@ -1,38 +1,43 @@
-// Ranks whose starter has started a shell, which runs the program as a child.
+// Ranks whose starter has started a wrapper, which runs the program as a child.
 
 package launch
 
 import (
-	"maps"
+	"bytes"
 	"os"
 	"slices"
+	"strconv"
 	"strings"
 
 	"sdm/protocol"
 )
 
-// Beneath returns, for those of some processes that are ranks and shells, the process of the
-// program that they run:
+// Beneath returns, for those of some processes that are wrappers, the process of the program that
+// they run:
 //
-//	mpirun ─ sh -c './app; true'  rank 3 ─ app          app
-//	         sh run.sh            rank 4 ─ sh ─ app     app
+//	mpirun ─ sh -c './app; true'  rank 3 ─ app               app
+//	         timeout 300 ./app    rank 4 ─ app               app
+//	         sh run.sh            rank 5 ─ bwrap ─ app       app
 //	                                     └ tee log
 //
-// It is the only process below the shell that has the rank's number in its environment and a
-// library of MPI or PMI mapped, with nothing but shells in between. Other children of a script
-// (sleep, grep) may end before a gdb attaches, and so may a program without MPI. If there is no
-// such process, or more than one, the shell is the rank and has no entry.
+// A process that has mapped a library of MPI or PMI itself is no wrapper. The program is the only
+// process below it that has its rank's number in the environment and such a library mapped; what
+// the program has started does not count. If there are several, the wrapper is the rank and has no
+// entry. If there is none, the program is what is at the end of a chain of single children of known
+// wrappers. That does not hold for a shell: its children (sleep, grep) may end before a debugger
+// attaches.
 func (f RankFrom) Beneath(pids []int) map[int]int {
 	below := map[int]int{}
 	var ps processes
+	q := fileQueries{programOf, mapsMPI}
 	for _, pid := range pids {
-		if !protocol.IsShell(programOf(pid)) {
+		if !hasChildren(pid) || mapsMPI(pid) {
 			continue
 		}
 		if ps == nil {
 			ps = f.scan()
 		}
-		if program, found := ps.beneath(pid, fileQueries{programOf, mapsMPI}); found {
+		if program, found := ps.beneath(pid, q); found {
 			below[pid] = program
 		}
 	}
@@ -45,35 +50,89 @@ type fileQueries struct {
 	mpi     func(pid int) bool   // whether it has mapped a library of MPI or PMI
 }
 
-// beneath is Beneath for one shell.
-func (ps processes) beneath(shell int, q fileQueries) (program int, found bool) {
-	rank, known := ps[shell]
-	if !known || rank.Number == Unknown {
+// beneath is Beneath for one process that has not mapped MPI itself.
+func (ps processes) beneath(wrapper int, q fileQueries) (program int, found bool) {
+	rank, known := ps[wrapper]
+	if !known {
 		return 0, false
 	}
-	for _, pid := range slices.Sorted(maps.Keys(ps)) {
+	var users []int // of MPI, without what these have started
+	for _, pid := range ps.below(wrapper) {
 		p := ps[pid]
-		if p.Number != rank.Number || !sameJob(p.Job, rank.Job) || !ps.isBelow(pid, shell) || !ps.comesFromShells(p.parent, shell, q) || !q.mpi(pid) {
+		if rank.Number == Unknown || p.Number != rank.Number || !sameJob(p.Job, rank.Job) || !q.mpi(pid) {
 			continue
 		}
-		if found {
-			return 0, false
+		if !slices.ContainsFunc(users, func(user int) bool { return ps.isBelow(pid, user) }) {
+			users = append(users, pid)
 		}
-		program, found = pid, true
 	}
-	return program, found
+	switch len(users) {
+	case 0:
+		return ps.endOfChain(wrapper, q)
+	case 1:
+		return users[0], true
+	}
+	return 0, false
 }
 
-// comesFromShells reports whether all processes from pid up to the rank's shell are shells: a
-// child of a program is not the rank's program.
-func (ps processes) comesFromShells(pid, shell int, q fileQueries) bool {
-	for seen := 0; pid != shell && seen <= len(ps); seen++ {
-		if !protocol.IsShell(q.program(pid)) {
-			return false
-		}
-		pid = ps[pid].parent
+// below returns the descendants of a process, those near to it first.
+func (ps processes) below(top int) (all []int) {
+	children := map[int][]int{}
+	for _, pid := range ps.ids() {
+		children[ps[pid].parent] = append(children[ps[pid].parent], pid)
 	}
-	return true
+	for queue := []int{top}; len(queue) > 0 && len(all) <= len(ps); queue = queue[1:] {
+		all = append(all, children[queue[0]]...)
+		queue = append(queue, children[queue[0]]...)
+	}
+	return all
+}
+
+// endOfChain goes down from a wrapper that is no shell while there is a single child.
+func (ps processes) endOfChain(wrapper int, q fileQueries) (end int, found bool) {
+	if protocol.IsShell(q.program(wrapper)) {
+		return 0, false
+	}
+	end = wrapper
+	for seen := 0; protocol.IsWrapper(q.program(end)); seen++ {
+		child := 0
+		for pid, p := range ps {
+			if p.parent != end || p.Number != ps[wrapper].Number {
+				continue
+			}
+			if child != 0 || seen > len(ps) {
+				return 0, false
+			}
+			child = pid
+		}
+		if child == 0 {
+			break
+		}
+		end = child
+	}
+	if end == wrapper {
+		return 0, false
+	}
+	return end, true
+}
+
+// maxWrapperThreads bounds the threads of a process that is looked at as a wrapper. Those in Go have a dozen.
+const maxWrapperThreads = 64
+
+// hasChildren reports whether a process may have children. It reads a file for each thread (proc(5),
+// /proc/PID/task/TID/children), which costs less than a scan of all processes; a kernel without these files gives true.
+func hasChildren(pid int) bool {
+	threads, err := os.ReadDir(procOf(pid, "task"))
+	if err != nil || len(threads) > maxWrapperThreads {
+		return false
+	}
+	for _, t := range threads {
+		children, err := os.ReadFile(procOf(pid, "task/"+t.Name()+"/children"))
+		if err != nil && t.Name() == strconv.Itoa(pid) || len(bytes.TrimSpace(children)) > 0 {
+			return true
+		}
+	}
+	return false
 }
 
 // programOf returns the path of a process's program, "" if it cannot be read.

@@ -1,7 +1,9 @@
 package launch
 
 import (
+	"bufio"
 	"os"
+	"os/exec"
 	"strconv"
 	"strings"
 	"testing"
@@ -28,6 +30,16 @@ func TestBeneath(t *testing.T) {
 		{"a rank of another job", processes{21: rankOf(20, 3, 4, "k", ""), 22: rankOf(20, 2, 4, "j", "")}, "21 app mpi 22 app mpi", 0},
 		{"one that is not ours to look at", processes{21: rank(20)}, "", 0},
 		{"beside the shell", processes{21: rank(10)}, "21 app mpi", 0},
+		{"below a program without MPI", processes{21: rank(20), 22: rank(21)}, "21 driver 22 app mpi", 22},
+		{"timeout", processes{21: rank(20)}, "20 timeout 21 app mpi", 21},
+		{"timeout and a program without MPI", processes{21: rank(20)}, "20 timeout 21 app", 21},
+		{"wrappers in one another", processes{21: rank(20), 22: rank(21), 23: rank(22)}, "20 timeout 21 bwrap 22 bwrap 23 app", 23},
+		{"what the program in timeout has started", processes{21: rank(20), 22: rank(21)}, "20 timeout 21 app 22 helper", 21},
+		{"a script in timeout", processes{21: rank(20), 22: rank(21)}, "20 timeout 21 bash 22 app", 22},
+		{"two in a script in timeout", processes{21: rank(20), 22: rank(21), 23: rank(21)}, "20 timeout 21 bash 22 app 23 tee", 0},
+		{"a program that is no wrapper", processes{21: rank(20)}, "20 python 21 worker", 0},
+		{"a wrapper alone", nil, "20 timeout", 0},
+		{"a cycle of numbers used again", processes{20: rank(21), 21: rank(20)}, "20 timeout 21 timeout", 0},
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			ps := processes{1: other(0), 10: other(1), 20: rank(10)}
@@ -52,7 +64,7 @@ func TestBeneath(t *testing.T) {
 		})
 	}
 	unrelated := processes{20: other(1), 21: other(20)}
-	if got, found := unrelated.beneath(20, fileQueries{func(int) string { return "/bin/app" }, mapsMPI}); found {
+	if got, found := unrelated.beneath(20, fileQueries{func(int) string { return "/bin/sh" }, func(int) bool { return true }}); found {
 		t.Errorf("a shell that is no rank: %d", got)
 	}
 }
@@ -64,9 +76,38 @@ func TestMapsMPI(t *testing.T) {
 		t.Error("MPI where there is none")
 	}
 	if got := (RankFrom{}).Beneath([]int{os.Getpid(), 1 << 30}); len(got) != 0 {
-		t.Errorf("a process that is no shell, and one that is none: %v", got)
+		t.Errorf("a process that is no wrapper, and one that is none: %v", got)
+	}
+	if hasChildren(1 << 30) {
+		t.Error("a process that has ended has children")
 	}
 	if self, err := os.Executable(); err != nil || programOf(os.Getpid()) != self {
 		t.Errorf("we are %q, %v, not %q", self, err, programOf(os.Getpid()))
+	}
+}
+
+// TestBeneathTimeout looks below a real timeout.
+func TestBeneathTimeout(t *testing.T) {
+	cmd := exec.Command("timeout", "100", "sh", "-c", "echo $$; read x")
+	in, err := cmd.StdinPipe()
+	if err != nil {
+		t.Fatal(err)
+	}
+	out, err := cmd.StdoutPipe()
+	if err == nil {
+		err = cmd.Start()
+	}
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer cmd.Wait()
+	defer in.Close()
+	line, err := bufio.NewReader(out).ReadString('\n')
+	if err != nil {
+		t.Fatal(err)
+	}
+	got := (RankFrom{}).Beneath([]int{cmd.Process.Pid})
+	if want := strings.TrimSpace(line); strconv.Itoa(got[cmd.Process.Pid]) != want {
+		t.Errorf("got %v, want %s", got, want)
 	}
 }

@@ -182,11 +182,11 @@ func (s *Server) attach(d tree.Deliver, args protocol.Args) {
 			s.up.reply(d.ID, s.withProcess(errorGroup(one(r), "attach", err), pids[r], args.Limit))
 			continue
 		}
-		if shell, program := t, beneath[t.PID]; program > 0 {
+		if wrapper, program := t, beneath[t.PID]; program > 0 {
 			if t, err = s.targetOf(r, program); err != nil { // it has ended meanwhile
-				t = shell
+				t = wrapper
 			} else {
-				b.note(r, path.Base(shell.Program)+" runs "+path.Base(t.Program)+" beside itself: that is attached to, not the shell")
+				b.note(r, "the rank is "+path.Base(t.Program)+", run by "+path.Base(wrapper.Program))
 			}
 		}
 		s.takeSettings(t.PID)
@@ -197,7 +197,7 @@ func (s *Server) attach(d tree.Deliver, args protocol.Args) {
 	s.handOver(b, "", d, &args)
 }
 
-// beneath returns, by the process id of a rank that is a shell, the process of the program that it
+// beneath returns, by the process id of a rank that is a wrapper, the process of the program that it
 // runs; see launch.RankFrom.Beneath.
 func (s *Server) beneath(ranks rank.Set, pids map[rank.ID]int) map[int]int {
 	if s.cfg.Forker == nil {

@@ -188,5 +188,5 @@ func (l *loop) close(ctx context.Context, forced bool) {
 // wraps reports whether a process runs a wrapper.
 func wraps(pid int) bool {
 	exe, err := os.Readlink(fmt.Sprintf("/proc/%d/exe", pid))
-	return err == nil && debugger.IsWrapper(exe)
+	return err == nil && protocol.IsWrapper(exe)
 }

@@ -159,7 +159,7 @@ func attachFault(words string) *protocol.Fault {
 	f := &protocol.Fault{Kind: protocol.FaultLaunch, Message: "cannot attach: " + words}
 	switch {
 	case strings.Contains(words, "already traced"):
-		f.Hint = "another debugger has it: end that one first"
+		f.Hint = "a process has one tracer, a debugger or strace: end that one first"
 	case strings.Contains(words, "No such process"):
 		f.Hint = "it has ended"
 	case strings.Contains(words, "not permitted"):

@@ -4,24 +4,10 @@
 package debugger
 
 import (
-	"path"
-	"slices"
-
 	"sdm/backend/gdb/request"
 	"sdm/backend/gdb/values"
 	"sdm/protocol"
 )
-
-// wrappers are the wrappers besides shells. To debug one of them, a user stops it at
-// its entry.
-var wrappers = []string{
-	"env", "nice", "ionice", "chrt", "nohup", "setsid", "setarch", "stdbuf", "taskset", "numactl", "hwloc-bind", "prlimit",
-}
-
-// IsWrapper reports whether a program, given by its path, is a shell or a known wrapper.
-func IsWrapper(program string) bool {
-	return protocol.IsShell(program) || slices.Contains(wrappers, path.Base(program))
-}
 
 // seeksProgram reports whether a wrapper is to run to its program first: because the
 // program is to stop, or commands were given for it.
@@ -67,7 +53,7 @@ func (att *attachment) foundProgram(t *values.Thread) bool {
 		return false
 	}
 	q := request.Internal("launch")
-	if IsWrapper(t.Stop.Str("new-exec")) {
+	if protocol.IsWrapper(t.Stop.Str("new-exec")) {
 		att.runs.resumeAll(q)
 		att.run.silent = true
 		return true

@@ -326,20 +326,20 @@ func TestAttachToProcesses(t *testing.T) {
 	}
 }
 
-// TestRanksInShells has ranks that are started by a shell in the slot. They are found when sdm
-// attaches to the job, and when the job is held.
-func TestRanksInShells(t *testing.T) {
+// TestRanksInWrappers has ranks that are started by a shell, which timeout starts in the slot. They are found
+// when sdm attaches to the job, and when the job is held.
+func TestRanksInWrappers(t *testing.T) {
 	t.Parallel()
 	for _, m := range starters {
 		t.Run(m.name, func(t *testing.T) {
 			s := newScene(t)
 			w := &waiters{s: s, file: filepath.Join(s.dir, "go")}
-			line := []string{"-n", "2", "sh", "-c", m.program("mpiwait") + " " + w.file + " | cat; true"}
+			line := []string{"-n", "2", "timeout", "600", "sh", "-c", m.program("mpiwait") + " " + w.file + " | cat; true"}
 			w.process = s.start(m.command, line...)
 			w.allWait(2)
 			front := &console{process: s.start("sdm", "attach", "-b", "-e", "up 20", "-e", "stacks", "-e", "info hosts", strconv.Itoa(w.cmd.Process.Pid)), size: 2}
 			front.exits(0)
-			front.says("runs mpiwait."+m.compiler+" beside itself: that is attached to, not the shell\n", "[0-1] (2) main mpiwait.c:", "stopped, "+m.program("mpiwait"))
+			front.says("the rank is mpiwait."+m.compiler+", run by timeout\n", "[0-1] (2) main mpiwait.c:", "stopped, "+m.program("mpiwait"))
 			w.ends(2)
 			if m.name != openMPI.name || !offersMPIR() {
 				return
