@@ -46,7 +46,9 @@ const (
 
 // NewDirect makes a Direct; Acquire starts it.
 func NewDirect(spec DirectSpec) *Direct {
-	return &Direct{connection: newConnection(spec.ServerSpec), spec: spec, claims: map[Key]string{}}
+	d := &Direct{connection: newConnection(spec.ServerSpec), spec: spec, claims: map[Key]string{}}
+	d.outlives = true
+	return d
 }
 
 // Acquire implements launch.Launcher. The error is a *NoServer, a *Harm or a *Refusal if nothing was

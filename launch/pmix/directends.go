@@ -34,8 +34,9 @@ func (d *Direct) tooEarly(code int) error {
 	return fmt.Errorf("the job has ended with status %d before all its ranks came to %s: only programs that call MPI_Init are held there", code, d.placeOfStop())
 }
 
-// errLost is the error of calls after the loss of the server.
-var errLost = errors.New("the connection to the PMIx server is lost: it has ended, and its jobs with it")
+// errLost is the error of calls after the loss of the server. Its ranks may run on: PRRTE leaves them
+// behind if it is killed.
+var errLost = errors.New("the connection to the PMIx server is lost: it has ended")
 
 // endedInSpawn returns the error of a job that has ended while it was spawned; nil: none has. The
 // spawn then fails with PMIX_ERROR, which does not say why, and only the event of the job's end
@@ -84,7 +85,7 @@ func (d *Direct) Ended(ctx context.Context) ([]Ending, error) {
 		if all {
 			return endings, nil
 		}
-		if d.isLost() {
+		if d.IsLost() {
 			return endings, errLost
 		}
 		select {
@@ -146,7 +147,7 @@ func (d *Direct) End(ctx context.Context) error {
 	for role := range d.jobs {
 		errs = append(errs, d.kill(ctx, d.job(role)))
 	}
-	if errors.Join(errs...) != nil {
+	if errors.Join(errs...) != nil || d.IsLost() {
 		return errors.Join(errs...)
 	}
 	_, err := d.Ended(ctx)

@@ -48,6 +48,9 @@ func (l *connection) note(m Message) {
 		l.lost = true
 	}
 	notice, is := l.noticeOf(m, about, named)
+	if m.Event == LostConnection && l.outlives && l.runs() {
+		notice, is = Notice{Code: m.Event, Text: errLost.Error() + "; the ranks have no server any more, and the end of this session ends them"}, true
+	}
 	close(l.changed)
 	l.changed = make(chan struct{})
 	l.mu.Unlock()
@@ -68,7 +71,9 @@ func (l *connection) note(m Message) {
 func (l *connection) noticeOf(m Message, about Proc, named bool) (Notice, bool) {
 	system := m.Event <= SystemFirst && m.Event >= SystemLast
 	own := named && slices.Contains(l.own, about.Nspace)
-	if slices.Contains(silent, m.Event) || !own && !system {
+	// A server may tell each new tool old events of the system, too (PRRTE 3 does): they come before
+	// the session has a job, which cannot have lost by them.
+	if slices.Contains(silent, m.Event) || !own && (!system || len(l.own) == 0) {
 		return Notice{}, false
 	}
 	text, isOther := others[m.Event]
@@ -83,7 +88,7 @@ func (l *connection) noticeOf(m Message, about Proc, named bool) (Notice, bool) 
 		n.Text = text
 		return n, true
 	}
-	if n.Text == "" {
+	if n.Text == "" || n.Text == noText {
 		n.Text = fmt.Sprintf("event %d", m.Event)
 	}
 	if v, found := Find(m.Info, EventText); found && v.Text != "" {
@@ -94,6 +99,9 @@ func (l *connection) noticeOf(m Message, about Proc, named bool) (Notice, bool) 
 	}
 	return n, true
 }
+
+// noText is what libpmix says of an event that it does not know.
+const noText = "ERROR STRING NOT FOUND"
 
 // affected returns the process that an event is about, or else its source; named is false if the
 // event names neither.
@@ -143,8 +151,13 @@ func (l *connection) next() <-chan struct{} {
 	return l.changed
 }
 
-// isLost reports whether the connection to the server is lost.
-func (l *connection) isLost() bool {
+// runs reports whether a job of the session has not ended.
+func (l *connection) runs() bool {
+	return slices.ContainsFunc(l.own, func(name string) bool { _, ended := l.ends[name]; return !ended })
+}
+
+// IsLost reports whether the connection to the server is lost.
+func (l *connection) IsLost() bool {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	return l.lost

@@ -40,14 +40,16 @@ type connection struct {
 	helper *Helper
 	self   string // our own namespace; servers number it like a job; the goroutine of the session writes it with mu, and alone reads it without
 
-	mu      sync.Mutex
-	own     []string        // namespaces of the session: their events become notices
-	ends    map[string]int  // exit codes of ended jobs by namespace, older jobs included
-	ready   map[string]bool // namespaces of which the server has said that the ranks wait; "": it named none
-	lost    bool            // the connection to the server
-	changed chan struct{}   // closed and replaced at each event
-	faults  chan string     // for the log of the system, at most maxFaults wait; nil: none are written
-	writing sync.WaitGroup  // for the goroutine that writes them
+	mu    sync.Mutex
+	own   []string        // namespaces of the session: their events become notices
+	ends  map[string]int  // exit codes of ended jobs by namespace, older jobs included
+	ready map[string]bool // namespaces of which the server has said that the ranks wait; "": it named none
+	lost  bool            // the connection to the server
+	// outlives says that the server is to live longer than the jobs of the session, so its loss is told.
+	outlives bool
+	changed  chan struct{}  // closed and replaced at each event
+	faults   chan string    // for the log of the system, at most maxFaults wait; nil: none are written
+	writing  sync.WaitGroup // for the goroutine that writes them
 }
 
 func newConnection(spec ServerSpec) connection {
@@ -270,7 +272,7 @@ func (l *connection) leave(nspace string, stop <-chan struct{}) {
 	var gone absence
 	for over := false; !over; {
 		changed := l.next()
-		if _, ended := l.exit(nspace); ended || l.isLost() {
+		if _, ended := l.exit(nspace); ended || l.IsLost() {
 			break
 		}
 		select {
@@ -285,7 +287,7 @@ func (l *connection) leave(nspace string, stop <-chan struct{}) {
 	}
 	if code, ended := l.exit(nspace); ended {
 		l.write(context.Background(), endOf(nspace, code)) // the call has a limit
-	} else if !l.isLost() {
+	} else if !l.IsLost() {
 		l.announce(DebuggerDetached, nspace)
 	}
 	ctx, cancel := context.WithTimeout(context.Background(), leaveWait)

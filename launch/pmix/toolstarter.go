@@ -121,7 +121,7 @@ func (s *toolStarter) await() {
 		if _, told := s.exit(s.nspace); told {
 			break
 		}
-		if s.isLost() && late == nil {
+		if s.IsLost() && late == nil {
 			late = time.After(lateEvent)
 		}
 		select {

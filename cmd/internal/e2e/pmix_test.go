@@ -152,13 +152,20 @@ func TestPMIxLog(t *testing.T) {
 	})
 }
 
-// TestPMIxQuit ends a session whose ranks stand at a breakpoint: the job ends with it.
+// TestPMIxQuit ends a session whose ranks stand at a breakpoint: the job ends with it, where it
+// stands. So does one whose server was killed.
 func TestPMIxQuit(t *testing.T) {
 	t.Parallel()
 	eachPRRTE(t, func(s *scene, r *launchtest.Root) {
-		front := s.pmixRun(r, "2", "-b", "-e", "break sum", "-e", "continue", "-e", "kill", openMPI.program("ring"))
-		front.status(patience)
+		front := s.pmixRun(r, "2", "-b", "-e", "break sum", "-e", "continue", "-e", "quit", openMPI.program("ring"))
+		front.exits(0)
 		front.folded("Breakpoint 1, sum (mine=", "")
+		front.hides("total ")
+		s.nothingIsLeft()
+		lost := `shell for p in /proc/[0-9]*; do [ "$(cat $p/comm)" != prte ] || kill -9 ${p#/proc/}; done`
+		front = s.pmixRun(r, "2", "-b", "-e", "break sum", "-e", "continue", "-e", lost, "-e", "quit", openMPI.program("ring"))
+		front.exits(0)
+		front.hides("total ")
 		s.nothingIsLeft()
 	})
 }

@@ -25,6 +25,7 @@ type pmixJob struct {
 	terminal *Terminal
 	direct   *pmix.Direct
 	relay    relay.Relay // passes on what the ranks write
+	session  session.Session
 
 	mu     sync.Mutex
 	all    rank.Set // ranks of the tree
@@ -116,7 +117,7 @@ func (h *pmixJob) spawn(ctx context.Context, hosts []string) (*servers.Rendezvou
 
 // job returns the job with a tree over the ranks of a table.
 func (h *pmixJob) job(tree *servers.Tree, table protocol.Proctable) *Job {
-	h.all = tree.Ranks
+	h.all, h.session = tree.Ranks, tree.Session
 	j := attached(tree, table, h.IO)
 	j.First.Args.Own = true
 	j.Started, j.Over = h.release, h.observe
@@ -128,18 +129,42 @@ func (h *pmixJob) job(tree *servers.Tree, table protocol.Proctable) *Job {
 	return j
 }
 
-// release lets the ranks go on. Debuggers are attached to them.
+// release lets the ranks go on. Debuggers are attached to them. Ranks that cannot be released would
+// wait for ever: they are killed.
 func (h *pmixJob) release() {
 	if err := h.direct.Release(); err != nil {
-		h.Remark(fmt.Sprintf("the ranks are not released: %v", err))
+		h.Remark(fmt.Sprintf("the ranks are not released, and are killed: %v", err))
+		h.session.Do(context.Background(), session.Call{Command: "kill"}) // its answer is shown
 	}
 }
 
-// observe records the states of the ranks after the last command.
+// observe records the states of the ranks after the last command. What has not ended is killed while
+// gdbs still hold it: ranks that were detached before would run on until the server has killed them,
+// or to their end if the server is lost.
 func (h *pmixJob) observe(s *session.States, killed rank.Set) {
 	h.mu.Lock()
-	defer h.mu.Unlock()
 	h.free, h.killed = s.Ended(), killed
+	h.mu.Unlock()
+	if left := s.All().Minus(s.Ended()); !left.IsEmpty() {
+		h.kill(left)
+	}
+}
+
+// kill kills ranks and waits for that. The console reads no more events.
+func (h *pmixJob) kill(ranks rank.Set) {
+	ctx, cancel := context.WithTimeout(context.Background(), holdWait)
+	defer cancel()
+	id, err := h.session.Do(ctx, session.Call{Command: "kill", Ranks: ranks.String(), Wait: holdWait})
+	for err == nil {
+		select {
+		case e, open := <-h.session.Events():
+			if !open || e.ID == id && e.Name == session.DoneName {
+				return
+			}
+		case <-ctx.Done():
+			return // the server kills them
+		}
+	}
 }
 
 // endWait is how long the server may take to report the ends of jobs whose processes have ended.
@@ -163,7 +188,9 @@ func (h *pmixJob) end(ctx context.Context, status console.Status) (console.Statu
 		}
 	}
 	if err != nil && ctx.Err() == nil {
-		h.Remark(err.Error())
+		if !h.direct.IsLost() { // that has been told
+			h.Remark(err.Error())
+		}
 		err = nil // the status is that of the ranks
 	}
 	return status, err
