@@ -160,10 +160,14 @@ func noGDB(path string, err error) *protocol.Fault {
 	if errors.As(err, &p) {
 		err = p.Err
 	}
-	return &protocol.Fault{
-		Kind: protocol.FaultEngine, Message: fmt.Sprintf("cannot start %s: %v", path, err),
-		Hint: "install gdb, or name one with --gdb PATH",
+	hint := "install gdb, or name one with --gdb PATH"
+	switch {
+	case errors.Is(err, syscall.EMFILE):
+		hint = "raise the limit of open files for sdm and its servers: ulimit -n"
+	case errors.Is(err, syscall.EAGAIN), errors.Is(err, syscall.ENOMEM):
+		hint = "no further process can be started: ulimit -u, ulimit -v, memory of the control group"
 	}
+	return &protocol.Fault{Kind: protocol.FaultEngine, Message: fmt.Sprintf("cannot start %s: %v", path, err), Hint: hint}
 }
 
 // processEnded processes the rest of gdb's output, and then its end.

@@ -187,7 +187,8 @@ type watch struct {
 	out  *outputs
 	kill func() // ends the job; nil: the user does not want that
 	// target names the ranks that are watched, for sdm attach.
-	target string
+	target  string
+	unknown bool // the user was told that the ranks are not watched yet
 }
 
 // config returns the configuration of the front end for a job.

@@ -225,6 +225,7 @@ func (w *watch) tellUnknown(trouble error) {
 	if trouble == nil {
 		trouble = errors.New("none was found on this host, and the starter has listed none (sdm watch PID of the starter, in another process, finds those on other hosts)")
 	}
+	w.unknown = true
 	w.remark(fmt.Sprintf("watch: the ranks are not watched yet: %v", trouble))
 }
 
@@ -247,6 +248,10 @@ func (w *watch) once(c *child, target string, pids []int, current func() bool) (
 	late, stop := c.until(lastEvents)
 	defer stop()
 	w.target = target
+	if w.unknown {
+		w.unknown = false
+		w.remark(fmt.Sprintf("watch: the ranks are watched now: %s", j.Ranks))
+	}
 	cfg := w.config(j)
 	cfg.Current = current
 	found, err := sentinel.Run(late, cfg)

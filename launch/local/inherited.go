@@ -12,7 +12,21 @@ import (
 // entry for each number up to the highest.
 const maxInherited = 4096
 
-// Inherited returns the descriptors up to maxInherited, without the standard streams, that the
+// spareNumbers is how many descriptor numbers above those of a child's table the fork needs for a moment.
+const spareNumbers = 8
+
+// highest returns the highest number of a descriptor that can be passed on. A descriptor may have been opened before
+// the limit (RLIMIT_NOFILE) was lowered below its number; then no child can be given that number, and none is started
+// with such a number in its table (EBADF).
+func highest() int {
+	var limit unix.Rlimit
+	if err := unix.Getrlimit(unix.RLIMIT_NOFILE, &limit); err != nil || limit.Cur > maxInherited {
+		return maxInherited
+	}
+	return int(limit.Cur) - spareNumbers
+}
+
+// Inherited returns the descriptors up to maxInherited and within the limit, without the standard streams, that the
 // starter meant for the program (PMI_FD in a slot of MPICH), except those in ours. It marks all
 // descriptors close-on-exec, also those in ours and those above maxInherited. From then on only ranks
 // get them, from a Forker, and gdbs do not. It must be called once, before other code opens files.
@@ -22,6 +36,7 @@ func Inherited(ours ...int) ([]int, error) {
 		return nil, err
 	}
 	var found []int
+	last := highest()
 	for _, e := range entries {
 		fd, err := strconv.Atoi(e.Name())
 		if err != nil || fd <= 2 {
@@ -32,7 +47,7 @@ func Inherited(ours ...int) ([]int, error) {
 			continue // the directory itself, or a file of the Go runtime
 		}
 		unix.CloseOnExec(fd)
-		if fd <= maxInherited && !slices.Contains(ours, fd) {
+		if fd <= last && !slices.Contains(ours, fd) {
 			found = append(found, fd)
 		}
 	}

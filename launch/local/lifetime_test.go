@@ -2,6 +2,7 @@ package local
 
 import (
 	"fmt"
+	"io"
 	"os"
 	"os/exec"
 	"strings"
@@ -53,10 +54,9 @@ func TestInherited(t *testing.T) {
 	defer r.Close()
 	defer w.Close()
 	cmd, out := play(t, "inherited", r, w, r)
-	text := make([]byte, 100)
-	n, _ := out.Read(text)
+	text, _ := io.ReadAll(out)
 	cmd.Wait()
-	if got := string(text[:n]); got != "[3 5] [] true <nil>\n" {
-		t.Errorf("found %q, want 3 and 5, ours (4) left out, nothing the second time, and the highest closed", got)
+	if got := string(text); got != "[3 5] [] true <nil>\n[] <nil>\n" {
+		t.Errorf("found %q, want 3 and 5, ours (4) left out, nothing the second time, and the highest closed; nothing above the limit, and a rank that starts", got)
 	}
 }

@@ -81,8 +81,8 @@ func playHolder() {
 	select {}
 }
 
-// playInherited prints what Inherited finds, what it finds the second time, and whether programs get
-// a descriptor beyond the limit.
+// playInherited prints what Inherited finds, what it finds the second time, whether programs get a descriptor beyond
+// the bound, and what is found, and how a rank starts, where the limit of open files has been lowered below another.
 func playInherited() {
 	high, err := unix.FcntlInt(3, unix.F_DUPFD, maxInherited+1)
 	if err != nil {
@@ -92,4 +92,13 @@ func playInherited() {
 	again, _ := Inherited(4)
 	flags, _ := unix.FcntlInt(uintptr(high), unix.F_GETFD, 0)
 	fmt.Println(found, again, flags&unix.FD_CLOEXEC != 0, err)
+	if _, err := unix.FcntlInt(3, unix.F_DUPFD, 200); err != nil {
+		panic(err)
+	}
+	unix.Setrlimit(unix.RLIMIT_NOFILE, &unix.Rlimit{Cur: 128, Max: 128})
+	found, _ = Inherited()
+	f := NewForker(found...)
+	defer f.Close()
+	_, err = f.Hold(Spec{Program: "/bin/true"})
+	fmt.Println(found, err)
 }
