@@ -205,6 +205,7 @@ type console struct {
 
 	hangs    hangs.Judge // of events that are written as JSON
 	aborting aborting
+	leaks    leakCheck
 	ended    bool   // no further command will come
 	status   Status // if ended by a command or an error
 	cut      bool   // Ctrl-C has ended samples

@@ -104,6 +104,9 @@ func (c *console) write(e session.Event) {
 		c.progress.clear()
 		out.Write([]byte(s))
 	}
+	if hint := c.leaks.hint(e.Group); hint != "" {
+		c.complain(hint)
+	}
 }
 
 func (c *console) late(a text.Asked, e session.Event) {
