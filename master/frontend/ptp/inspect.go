@@ -63,9 +63,9 @@ func listFrames(ctx context.Context, j *action, args arguments) {
 	if !ok {
 		return
 	}
-	asked := protocol.Args{}
+	asked := protocol.Args{Count: mostDepth}
 	if high > 0 {
-		asked.Count = high + 1
+		asked.Count = min(high+1, mostDepth)
 	}
 	for _, g := range j.results(ctx, "backtrace", j.ranks, asked, ptp.Unknown) {
 		var body framesBody

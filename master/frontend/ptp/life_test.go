@@ -117,3 +117,29 @@ func TestLongArguments(t *testing.T) {
 	s.send(ptp.Quit)
 	s.ends(nil)
 }
+
+// The depth that is told is that of the list of frames, however deep the stack is.
+func TestDepthOfTheList(t *testing.T) {
+	stack := sessiontest.Scene{Events: []session.Event{ofAll(protocol.KindResult, `{"frames":[{"level":0,"func":"f"}]}`)}}
+	launched := sessiontest.Scene{Events: []session.Event{ofAll(protocol.KindResult, "{}"), ofAll(protocol.KindStopped, `{"reason":"entry"}`)}}
+	tape := sessiontest.NewTape(launched, stack, stack, stack)
+	defer tape.Close(t.Context())
+	s := serve(t, 4, func(context.Context) (session.Session, session.Report, error) {
+		return tape, session.Report{Servers: 4, Ranks: rank.Range(0, 3)}, nil
+	})
+	s.send(ptp.Start, "a", "/bin", "/tmp")
+	s.hears(`111 0 ["4:0f"]`)
+	s.send(ptp.StackDepth, "4:0f")
+	s.hears(`116 0 ["4:0f" "1"]`)
+	for _, high := range []string{"0", "5000"} {
+		s.send(ptp.ListFrames, "4:0f", "0", high)
+		s.hears(`105 0 ["4:0f" "1" "0" "" "f" "" "0"]`)
+	}
+	for _, c := range tape.Calls()[1:] {
+		if c.Args.Count != mostDepth {
+			t.Errorf("%s of %d frames, want %d", c.Command, c.Args.Count, mostDepth)
+		}
+	}
+	s.send(ptp.Quit)
+	s.ends(nil)
+}

@@ -145,7 +145,7 @@ type depthOf struct {
 	depth int
 }
 
-// mostDepth bounds the reported depth, for endless recursions.
+// mostDepth bounds the reported depth and the frames that are listed, for endless recursions.
 const mostDepth = 1000
 
 // depthsOf returns the depth of the stacks, 0 for ranks that cannot tell it: their stop is reported
