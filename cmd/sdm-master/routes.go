@@ -48,7 +48,7 @@ func (b *builder) table(ctx context.Context, s rpc.Setup, g registration.Slots, 
 	case s.Table != nil:
 		return completed(*s.Table)
 	case s.RoutingFile != "":
-		return routefile.Read(s.RoutingFile)
+		return routefile.Read(ctx, s.RoutingFile)
 	case s.Rendezvous != "":
 		if err := b.listenAgain(s.Rendezvous); err != nil {
 			return protocol.RouteTable{}, err
@@ -57,7 +57,7 @@ func (b *builder) table(ctx context.Context, s rpc.Setup, g registration.Slots, 
 	case b.o.routingFile != "" && b.o.frontend == frontendPTP:
 		return b.awaitServers(ctx, g.Wait)
 	case b.o.routingFile != "":
-		return routefile.Read(b.o.routingFile)
+		return routefile.Read(ctx, b.o.routingFile)
 	case b.door != nil:
 		return b.gather(ctx, g, note)
 	case len(b.o.hosts) > 0:

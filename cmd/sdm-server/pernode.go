@@ -31,7 +31,12 @@ func (p *program) joinNode(ctx context.Context) (standIn bool, status int, err e
 		p.o.unstage() // no other slot will start it
 		return false, 0, nil
 	}
-	host, conn, err := p.meetNode(ctx)
+	var host *local.NodeHost
+	var conn *net.UnixConn
+	err = p.unlessEnding(ctx, func(ctx context.Context) (err error) {
+		host, conn, err = p.meetNode(ctx)
+		return err
+	})
 	if err != nil {
 		return false, 0, err
 	}
@@ -42,9 +47,12 @@ func (p *program) joinNode(ctx context.Context) (standIn bool, status int, err e
 		}
 		return true, s.Run(), nil
 	}
-	p.gatherNode(ctx, host)
+	err = p.unlessEnding(ctx, func(ctx context.Context) error {
+		p.gatherNode(ctx, host)
+		return nil
+	})
 	p.o.unstage() // all slots have started
-	return false, 0, nil
+	return false, 0, err
 }
 
 // meetNode makes this process the server of its node, or connects to it. By a routing file the lowest

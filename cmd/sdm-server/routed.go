@@ -20,6 +20,7 @@ import (
 // findRoute reads the routing file, which may not be written yet, and finds this server in it. With
 // --per-node the servers of a node become one, whose number follows from the file.
 func (p *program) findRoute(ctx context.Context) error {
+	p.log.Info("waiting for the routing file", "path", p.o.routingFile)
 	table, err := routefile.Await(ctx, p.o.routingFile, p.o.connectWait)
 	if err != nil {
 		return err

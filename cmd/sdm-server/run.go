@@ -223,7 +223,7 @@ func (p *program) serve(ctx context.Context) int {
 // another process.
 func (p *program) place(ctx context.Context) (links server.Links, standIn bool, status int, err error) {
 	if p.o.routingFile != "" {
-		if err := p.findRoute(ctx); err != nil {
+		if err := p.unlessEnding(ctx, p.findRoute); err != nil {
 			return links, false, 0, err
 		}
 	}
@@ -232,6 +232,9 @@ func (p *program) place(ctx context.Context) (links server.Links, standIn bool, 
 			return links, standIn, status, err
 		}
 	}
-	links, err = p.meet(ctx)
+	err = p.unlessEnding(ctx, func(ctx context.Context) (err error) {
+		links, err = p.links(ctx)
+		return err
+	})
 	return links, false, 0, err
 }

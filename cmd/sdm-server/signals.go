@@ -11,7 +11,6 @@ import (
 	"golang.org/x/sys/unix"
 
 	"sdm/cmd/internal/startup"
-	"sdm/server"
 )
 
 // listenToSignals translates signals for the server until stop is called. Its goroutine ends then.
@@ -62,9 +61,9 @@ func (p *program) whoEnds() string {
 	return "the server on " + p.o.host + " was told to end"
 }
 
-// meet connects to the parent, unless the starter ends the job before that. Until server.Run is
-// called, nothing else reads p.ending. The goroutine of meet ends with the call.
-func (p *program) meet(ctx context.Context) (server.Links, error) {
+// unlessEnding waits in do for others, unless the starter ends the job: then ctx of do ends. While it
+// runs, nothing else reads p.ending. The goroutine of unlessEnding ends with the call.
+func (p *program) unlessEnding(ctx context.Context, do func(ctx context.Context) error) error {
 	ctx, cancel := context.WithCancel(ctx)
 	defer cancel()
 	var group sync.WaitGroup
@@ -76,7 +75,7 @@ func (p *program) meet(ctx context.Context) (server.Links, error) {
 		case <-ctx.Done():
 		}
 	})
-	links, err := p.links(ctx)
+	err := do(ctx)
 	cancel()
 	group.Wait()
 	switch {
@@ -85,9 +84,9 @@ func (p *program) meet(ctx context.Context) (server.Links, error) {
 		err = errors.New(end)
 	default:
 		select {
-		case p.ending <- end: // the parent has connected just before: the server reports the end
+		case p.ending <- end: // it has come just before, as the parent: what follows reports the end
 		default: // another text about the end has come since
 		}
 	}
-	return links, err
+	return err
 }

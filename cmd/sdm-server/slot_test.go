@@ -177,21 +177,28 @@ func TestStarterEndsTheJobBeforeThereIsAParent(t *testing.T) {
 		t.Fatal(err)
 	}
 	defer door.Close()
+	pipe := filepath.Join(t.TempDir(), "pipe")
+	if err := syscall.Mkfifo(pipe, 0o600); err != nil {
+		t.Fatal(err)
+	}
 	cases := []struct {
-		name, addr string
-		registers  bool
+		name, meets string
+		of          []string
+		registers   bool
 	}{
-		{"registered and not answered", door.Addr(), true},
-		{"nothing listens at the rendezvous", fmt.Sprintf("127.0.0.1:%d", freePort(t)), false},
+		{"registered and not answered", "listening", []string{"--rendezvous", door.Addr()}, true},
+		{"nothing listens at the rendezvous", "listening", []string{"--rendezvous", fmt.Sprintf("127.0.0.1:%d", freePort(t))}, false},
+		{"there is no routing file", "waiting for the routing file", []string{"--routing-file", filepath.Join(t.TempDir(), "none")}, false},
+		{"nobody writes the routing file", "waiting for the routing file", []string{"--routing-file", pipe}, false},
 	}
 	for _, c := range cases {
 		t.Run(c.name, func(t *testing.T) {
-			s := startSlot(t, 0, 1, "--rendezvous", c.addr, "--session", "s", "--secret-file", path, "--log-level", "info")
+			s := startSlot(t, 0, 1, append(c.of, "--session", "s", "--secret-file", path, "--log-level", "info")...)
 			if c.registers {
 				if _, _, err := door.Accept(soon(t)); err != nil {
 					t.Fatal(err)
 				}
-			} else if text, err := s.stderr.ReadString('\n'); !strings.Contains(text, "listening") {
+			} else if text, err := s.stderr.ReadString('\n'); !strings.Contains(text, c.meets) {
 				t.Fatalf("stderr %q, %v", text, err)
 			}
 			began := time.Now()

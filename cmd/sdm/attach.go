@@ -76,11 +76,6 @@ func (o *options) validateAttach() error {
 	case o.job.Servers.PerServer < 0:
 		return errors.New("--ranks-per-server cannot be negative")
 	}
-	if o.job.Servers.Hosts != "" {
-		if _, err := job.ReadHosts(o.job.Servers.Hosts); err != nil {
-			return fmt.Errorf("--hosts: %w", err)
-		}
-	}
 	return o.validate()
 }
 

@@ -1,6 +1,7 @@
 package main
 
 import (
+	"context"
 	"errors"
 	"os"
 	"path/filepath"
@@ -56,11 +57,11 @@ func noLimit(d time.Duration) time.Duration {
 }
 
 // readScripts reads all commands that are known at the start: those of the rc file, then -x and -e.
-func (o *options) readScripts() ([]console.Script, error) {
+func (o *options) readScripts(ctx context.Context) ([]console.Script, error) {
 	var all []console.Script
 	path, given := o.rcFile()
 	if path != "" {
-		s, err := console.ReadScript(path)
+		s, err := console.ReadScript(ctx, path)
 		switch {
 		case err == nil:
 			all = append(all, s)
@@ -69,7 +70,7 @@ func (o *options) readScripts() ([]console.Script, error) {
 		}
 	}
 	for _, f := range o.console.scripts {
-		s, err := f.script()
+		s, err := f.script(ctx)
 		if err != nil {
 			return nil, err
 		}

@@ -3,6 +3,7 @@
 package main
 
 import (
+	"context"
 	"errors"
 	"fmt"
 	"os"
@@ -51,7 +52,7 @@ func (a *app) diffFiles(args []string) console.Status {
 	var files [2]*hangfile.File
 	for i, path := range f.Args() {
 		var err error
-		if files[i], err = readHangFile(path); err != nil {
+		if files[i], err = readHangFile(context.Background(), path); err != nil {
 			return a.fail(console.StatusUsage, err)
 		}
 	}
@@ -70,8 +71,8 @@ func (a *app) diffFiles(args []string) console.Status {
 }
 
 // readHangFile reads a hang file; the error tells how such files are made.
-func readHangFile(path string) (*hangfile.File, error) {
-	file, err := hangfile.ReadFile(path)
+func readHangFile(ctx context.Context, path string) (*hangfile.File, error) {
+	file, err := hangfile.ReadFile(ctx, path)
 	if errors.Is(err, hangfile.ErrNotHangFile) {
 		return nil, fmt.Errorf("%w (sdm watch, or sdm waits --hang-file -o FILE, writes one)", err)
 	}

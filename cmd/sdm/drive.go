@@ -8,6 +8,7 @@ import (
 	"io"
 	"log/slog"
 	"os"
+	"strings"
 	"syscall"
 	"time"
 
@@ -33,12 +34,19 @@ type plan struct {
 	answersOnly bool           // events are not shown
 }
 
-// newPlan reads the scripts and opens the log of checked options.
-func newPlan(o *options) (*plan, error) {
+// newPlan reads the files that checked options name, and opens the log. ctx ends the reading.
+func newPlan(ctx context.Context, o *options) (*plan, error) {
 	p := &plan{options: o}
 	var err error
-	if p.scripts, err = o.readScripts(); err != nil {
+	if p.scripts, err = o.readScripts(ctx); err != nil {
 		return nil, err
+	}
+	if hosts := &o.job.Servers.Hosts; *hosts != "" {
+		names, err := job.ReadHosts(ctx, *hosts)
+		if err != nil {
+			return nil, fmt.Errorf("--hosts: %w", err)
+		}
+		*hosts = strings.Join(names, ",") // a pipe is read once
 	}
 	if o.ranks.stdinFile != "" {
 		if _, err := os.Stat(o.ranks.stdinFile); err != nil {
@@ -52,14 +60,14 @@ func newPlan(o *options) (*plan, error) {
 // within makes the plan of checked options and the lifetime of the invocation, calls do and ends
 // the lifetime.
 func (a *app) within(o *options, do func(l *lifetime, p *plan) console.Status) console.Status {
-	p, err := newPlan(o)
+	l := newLifetime(o.console.timeout)
+	defer l.stop()
+	p, err := newPlan(l.ctx, o)
 	if err != nil {
-		return a.fail(console.StatusUsage, err)
+		return a.fail(statusOf(err, console.StatusUsage), err)
 	}
 	defer p.logFile.Close()
 	p.clock = servers.NewClock(o.job.Servers.ConnectWait)
-	l := newLifetime(o.console.timeout)
-	defer l.stop()
 	return do(l, p)
 }
 
@@ -142,6 +150,9 @@ func (a *app) converse(l *lifetime, p *plan, j *job.Job) (console.Status, error)
 	if p.terminal == nil {
 		var err error
 		if p.terminal, err = a.newTerminal(p.options); err != nil {
+			return console.StatusUsage, err
+		}
+		if err := p.terminal.openInput(l.ctx, a, p.options); err != nil {
 			return console.StatusUsage, err
 		}
 	}

@@ -74,10 +74,12 @@ func (a *app) open(args []string) console.Status {
 	err := o.validateOpen()
 	var file *hangfile.File
 	if err == nil {
-		file, err = readHangFile(o.args[0])
+		ctx, cancel := deadline(o.console.timeout)
+		file, err = readHangFile(ctx, o.args[0])
+		cancel()
 	}
 	if err != nil {
-		return a.fail(console.StatusUsage, err)
+		return a.fail(statusOf(err, console.StatusUsage), err)
 	}
 	if o.html != "" {
 		return a.writeReport(file, o.html)

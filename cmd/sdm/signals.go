@@ -38,11 +38,8 @@ type lifetime struct {
 
 // newLifetime handles signals until stop is called. Its goroutine ends then.
 func newLifetime(timeout time.Duration) *lifetime {
-	ctx, cancel := context.WithCancelCause(context.Background())
-	release := func() {}
-	if timeout > 0 {
-		ctx, release = context.WithTimeoutCause(ctx, timeout, fmt.Errorf("%w (--timeout %v)", errTimeout, timeout))
-	}
+	ctx, release := deadline(timeout)
+	ctx, cancel := context.WithCancelCause(ctx)
 	l := &lifetime{ctx: ctx, end: cancel, interrupts: make(chan struct{}, 1), console: make(chan bool)}
 	signals := make(chan os.Signal, 4)
 	startup.Notify(signals, syscall.SIGINT, syscall.SIGTERM, syscall.SIGHUP, syscall.SIGPIPE)
@@ -59,6 +56,15 @@ func newLifetime(timeout time.Duration) *lifetime {
 		cancel(nil)
 	}
 	return l
+}
+
+// deadline returns a context that ends with --timeout, for what is read before a lifetime begins: until then signals
+// end the process.
+func deadline(timeout time.Duration) (context.Context, context.CancelFunc) {
+	if timeout <= 0 {
+		return context.WithCancel(context.Background())
+	}
+	return context.WithTimeoutCause(context.Background(), timeout, fmt.Errorf("%w (--timeout %v)", errTimeout, timeout))
 }
 
 // listen handles signals until quit is closed.

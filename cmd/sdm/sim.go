@@ -4,7 +4,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"os"
 	"strings"
 
 	"github.com/spf13/pflag"
@@ -16,6 +15,7 @@ import (
 	"sdm/master/frontend/console"
 	"sdm/master/frontend/rpc"
 	"sdm/master/session"
+	"sdm/protocol/userfile"
 	"sdm/tree/topology"
 )
 
@@ -107,7 +107,9 @@ func (o *simOptions) readScript(servers int) (inprocess.Script, error) {
 	if o.script == "" {
 		return inprocess.ParseScript(strings.NewReader("run 0ms..50ms\n"), o.np, servers)
 	}
-	f, err := os.Open(o.script)
+	ctx, cancel := deadline(o.console.timeout)
+	defer cancel()
+	f, err := userfile.Open(ctx, o.script)
 	if err != nil {
 		return inprocess.Script{}, fmt.Errorf("--script: %w", err)
 	}

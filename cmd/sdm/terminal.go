@@ -15,6 +15,7 @@ import (
 	"sdm/cmd/internal/relay"
 	"sdm/master/frontend/console"
 	"sdm/master/frontend/console/text"
+	"sdm/protocol/userfile"
 )
 
 // terminal is the user's terminal, if there is one: where commands come from and where text goes.
@@ -49,7 +50,7 @@ func (a *app) newTerminal(o *options) (*terminal, error) {
 	case len(o.console.scripts) == 0 && !o.console.batch:
 		t.lines = console.Pipe(reopened(a.stdin))
 	}
-	return t, t.openInput(a, o)
+	return t, nil
 }
 
 // openPrompt opens the prompt. If standard output is not a terminal, the prompt goes to standard
@@ -70,16 +71,21 @@ func (t *terminal) openPrompt(a *app, onTerminal bool, history string) error {
 	return nil
 }
 
-// openInput decides what the ranks read.
-func (t *terminal) openInput(a *app, o *options) error {
+// givesInput reports whether the ranks read a file or standard input.
+func (t *terminal) givesInput(o *options) bool {
+	return o.ranks.stdinFile != "" || t.lines == nil && o.ranks.stdin != "none"
+}
+
+// openInput opens what the ranks read.
+func (t *terminal) openInput(ctx context.Context, a *app, o *options) error {
 	switch {
 	case o.ranks.stdinFile != "":
-		f, err := os.Open(o.ranks.stdinFile)
+		f, err := userfile.Open(ctx, o.ranks.stdinFile)
 		if err != nil {
 			return fmt.Errorf("--stdin-file: %w", err)
 		}
 		t.input = f
-	case t.lines == nil && o.ranks.stdin != "none":
+	case t.givesInput(o):
 		t.input = reopened(a.stdin)
 	}
 	return nil
@@ -103,14 +109,10 @@ func (a *app) lend(p *plan) (*job.Terminal, error) {
 		return nil, err
 	}
 	p.terminal = t
-	lent := &job.Terminal{Leave: func() {
+	lent := &job.Terminal{Input: t.givesInput(p.options), Leave: func() {
 		t.leave()
 		p.terminal = nil
 	}}
-	if t.input != nil {
-		t.input.Close()
-		t.input, lent.Input = nil, true
-	}
 	if t.interactive {
 		lent.Out, lent.Err = t.out, t.err
 	}

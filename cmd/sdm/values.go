@@ -1,6 +1,7 @@
 package main
 
 import (
+	"context"
 	"errors"
 	"fmt"
 	"math"
@@ -35,9 +36,9 @@ func (v scriptValue) String() string { return "" }
 func (v scriptValue) Type() string { return "string" }
 
 // script reads one -x or -e and checks its commands.
-func (f scriptFlag) script() (console.Script, error) {
+func (f scriptFlag) script(ctx context.Context) (console.Script, error) {
 	if f.flag == "-x" {
-		return console.ReadScript(f.value)
+		return console.ReadScript(ctx, f.value)
 	}
 	s := console.Script{Name: "-e", Lines: strings.Split(f.value, "\n")}
 	return s, s.Check()

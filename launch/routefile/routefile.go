@@ -27,6 +27,7 @@ import (
 
 	"sdm/protocol"
 	"sdm/protocol/rank"
+	"sdm/protocol/userfile"
 )
 
 // Ports is how many ports from the given one upwards a server may use; both sides rely on it.
@@ -152,9 +153,12 @@ func Print(w io.Writer, table protocol.RouteTable) error {
 	return b.Flush()
 }
 
-// Read reads a file.
-func Read(path string) (protocol.RouteTable, error) {
-	text, err := os.ReadFile(path)
+// mostBytes bounds a file: that of a million servers has some 40 MiB.
+const mostBytes = 256 << 20
+
+// Read reads a file, which may be a pipe. It ends with ctx.
+func Read(ctx context.Context, path string) (protocol.RouteTable, error) {
+	text, err := userfile.Read(ctx, path, mostBytes)
 	if err != nil {
 		return protocol.RouteTable{}, fmt.Errorf("routing file: %w", err)
 	}
@@ -173,6 +177,9 @@ func parse(path string, text []byte) (protocol.RouteTable, error) {
 // retryPause is the time between two attempts of Await to read the file.
 const retryPause = 50 * time.Millisecond
 
+// errNotThere is why a file, such as a pipe without a writer, is not read any longer.
+var errNotThere = errors.New("nobody writes it")
+
 // unendedPause is how long a file must stay unchanged if its last line has no newline: the line may
 // end with only the first digits of a port.
 const unendedPause = time.Second
@@ -180,26 +187,31 @@ const unendedPause = time.Second
 // Await reads a file that may not exist or not be complete yet: a script writes it, line by line,
 // while master and servers start. wait bounds the attempts; 0 is without limit.
 func Await(ctx context.Context, path string, wait time.Duration) (protocol.RouteTable, error) {
-	var late <-chan time.Time
+	reading := ctx
 	if wait > 0 {
-		timer := time.NewTimer(wait)
-		defer timer.Stop()
-		late = timer.C
+		var cancel context.CancelFunc
+		reading, cancel = context.WithTimeoutCause(ctx, wait, errNotThere)
+		defer cancel()
 	}
 	again := time.NewTicker(retryPause)
 	defer again.Stop()
 	var file growing
+	var last error
 	for {
-		table, err := file.read(path, time.Now())
+		table, err := file.read(reading, path)
 		if err == nil {
 			return table, nil
 		}
+		if last == nil || !errors.Is(err, errNotThere) {
+			last = err
+		}
 		select {
 		case <-again.C:
-		case <-late:
-			return table, fmt.Errorf("%w (after %v)", err, wait)
-		case <-ctx.Done():
-			return table, ctx.Err()
+		case <-reading.Done():
+			if ctx.Err() != nil {
+				return table, ctx.Err()
+			}
+			return table, fmt.Errorf("%w (after %v)", last, wait)
 		}
 	}
 }
@@ -212,8 +224,9 @@ type growing struct {
 
 // read reads the file. Its last line must have a newline, or the file must have been unchanged for
 // unendedPause.
-func (g *growing) read(path string, now time.Time) (protocol.RouteTable, error) {
-	text, err := os.ReadFile(path)
+func (g *growing) read(ctx context.Context, path string) (protocol.RouteTable, error) {
+	text, err := userfile.Read(ctx, path, mostBytes)
+	now := time.Now()
 	if err != nil {
 		return protocol.RouteTable{}, fmt.Errorf("routing file: %w", err)
 	}

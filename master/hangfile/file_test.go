@@ -311,7 +311,7 @@ func TestNewer(t *testing.T) {
 // TestOldFile: a file of real ranks that format 1.0 was defined with can be read for ever, and says the same.
 func TestOldFile(t *testing.T) {
 	const path = "testdata/ring-1.0"
-	f, err := ReadFile(path)
+	f, err := ReadFile(t.Context(), path)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -377,10 +377,10 @@ func TestReadFile(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if f, err := ReadFile(path); err != nil || f.Job.ID != "77" {
+	if f, err := ReadFile(t.Context(), path); err != nil || f.Job.ID != "77" {
 		t.Errorf("read %v, %v", f, err)
 	}
-	if _, err := ReadFile(dir); err == nil || !strings.HasSuffix(err.Error(), ": is a directory (give the path of a hang file)") {
+	if _, err := ReadFile(t.Context(), dir); err == nil || !strings.HasSuffix(err.Error(), ": is a directory (give the path of a hang file)") {
 		t.Errorf("a directory: %v", err)
 	}
 }

@@ -6,18 +6,20 @@ import (
 	"bufio"
 	"bytes"
 	"compress/gzip"
+	"context"
 	"encoding/json"
 	"errors"
 	"fmt"
 	"io"
-	"os"
 	"slices"
 	"strconv"
 	"strings"
+	"syscall"
 	"unicode/utf8"
 
 	"sdm/master/session"
 	"sdm/protocol"
+	"sdm/protocol/userfile"
 )
 
 // Bounds of a file. They are far above what a job gives: a million ranks with equal stacks need a few kilobytes.
@@ -59,16 +61,16 @@ func Read(r io.Reader) (*File, error) {
 	return &f, nil
 }
 
-// ReadFile reads the hang file at a path; errors begin with the path.
-func ReadFile(path string) (*File, error) {
-	file, err := os.Open(path)
+// ReadFile reads the hang file at a path; errors begin with the path. It ends with ctx.
+func ReadFile(ctx context.Context, path string) (*File, error) {
+	file, err := userfile.Open(ctx, path)
+	if errors.Is(err, syscall.EISDIR) {
+		return nil, fmt.Errorf("%s: is a directory (give the path of a hang file)", path)
+	}
 	if err != nil {
 		return nil, err
 	}
 	defer file.Close()
-	if info, err := file.Stat(); err == nil && info.IsDir() {
-		return nil, fmt.Errorf("%s: is a directory (give the path of a hang file)", path)
-	}
 	f, err := Read(file)
 	if err != nil {
 		return nil, fmt.Errorf("%s: %w", path, err)

@@ -1,6 +1,7 @@
 package e2e
 
 import (
+	"context"
 	"fmt"
 	"os"
 	"path/filepath"
@@ -60,7 +61,7 @@ func (w *watched) file(n int) *hangfile.File {
 	var f *hangfile.File
 	w.s.eventually(patience, func() string {
 		var err error
-		if f, err = hangfile.ReadFile(path); err != nil {
+		if f, err = hangfile.ReadFile(context.Background(), path); err != nil {
 			return err.Error() + "\n" + w.s.text("err")
 		}
 		return ""
@@ -74,7 +75,7 @@ func (w *watched) file(n int) *hangfile.File {
 // noFile checks that there is no hang file.
 func (w *watched) noFile() {
 	w.s.t.Helper()
-	if f, err := hangfile.ReadFile(filepath.Join(w.s.dir, "hang")); err == nil {
+	if f, err := hangfile.ReadFile(context.Background(), filepath.Join(w.s.dir, "hang")); err == nil {
 		w.s.t.Errorf("there is a hang file: %+v", f.Reason)
 	}
 }
@@ -221,7 +222,7 @@ func watchedBatch(t *testing.T, s *scene, cluster *launchtest.Slurm, m starter) 
 	if len(paths) != 2 {
 		t.Fatalf("there are %q; the job has written\n%s", paths, s.text("out"))
 	}
-	f, err := hangfile.ReadFile(paths[0])
+	f, err := hangfile.ReadFile(context.Background(), paths[0])
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -253,7 +254,7 @@ func TestWatchedProcess(t *testing.T) {
 	front.after(front.err, "there is no global or static variable nosuch")
 	spin.signal(syscall.SIGBUS)
 	front.status(patience)
-	if f, err := hangfile.ReadFile(filepath.Join(s.dir, "hang")); err == nil { // where the kernel tells how it has ended
+	if f, err := hangfile.ReadFile(context.Background(), filepath.Join(s.dir, "hang")); err == nil { // where the kernel tells how it has ended
 		front.exits(1)
 		if f.Reason.Kind != hangfile.Crash {
 			t.Errorf("the reason is %+v", f.Reason)

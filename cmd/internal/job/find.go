@@ -1,6 +1,7 @@
 package job
 
 import (
+	"bytes"
 	"context"
 	"errors"
 	"fmt"
@@ -15,6 +16,7 @@ import (
 	"sdm/launch/mpir"
 	"sdm/launch/slurm"
 	"sdm/protocol"
+	"sdm/protocol/userfile"
 )
 
 // finder finds the ranks of running jobs. It changes the way to their hosts to that of the job's
@@ -37,7 +39,7 @@ func (f finder) find(ctx context.Context, target string) (servers.Placement, lau
 		}
 		return servers.Placement{Table: table}, nil, err
 	case named && kind == "hostfile":
-		table, err := readHostfile(rest)
+		table, err := readHostfile(ctx, rest)
 		return servers.Placement{Table: table}, nil, err
 	case named && kind == "slurm":
 		return f.findBySlurm(ctx, rest)
@@ -72,14 +74,16 @@ func (f finder) find(ctx context.Context, target string) (servers.Placement, lau
 	return f.findByPID(ctx, pid)
 }
 
+// mostPids bounds a hostfile, in bytes: some 30 a rank, for a million of them.
+const mostPids = 64 << 20
+
 // readHostfile reads the table of ranks of hostfile:FILE.
-func readHostfile(path string) (protocol.Proctable, error) {
-	f, err := os.Open(path)
+func readHostfile(ctx context.Context, path string) (protocol.Proctable, error) {
+	text, err := userfile.Read(ctx, path, mostPids)
 	if err != nil {
 		return nil, misused("hostfile: %w", err)
 	}
-	defer f.Close()
-	table, err := launch.ReadPids(f)
+	table, err := launch.ReadPids(bytes.NewReader(text))
 	if err != nil {
 		return nil, misused("%s: %w", path, err)
 	}
@@ -129,7 +133,7 @@ func (f finder) findByPID(ctx context.Context, pid int) (servers.Placement, laun
 	}
 	p := servers.Placement{Table: table, ID: starter.JobID()}
 	p.BySrun = f.useToolOf(ctx, starter.StarterPID(), p.ID)
-	usePALS(f.Builder, &p, table)
+	usePALS(ctx, f.Builder, &p, table)
 	return p, starter, err
 }
 

@@ -20,6 +20,7 @@ import (
 	"sdm/master/session"
 	"sdm/protocol"
 	"sdm/protocol/rank"
+	"sdm/protocol/userfile"
 )
 
 // heldLaunch is a starter that runs under control until all its ranks are attached: mpir.Launch,
@@ -57,7 +58,7 @@ type mpirJob struct {
 // *mpir.NoMPIR means that nothing was started and another way may be tried.
 func (t *start) byMPIR(ctx context.Context) (*Job, error) {
 	h := &mpirJob{start: t}
-	return h.hold(ctx, h.prepare)
+	return h.hold(ctx, func() error { return h.prepare(ctx) })
 }
 
 // hold starts the starter that prepare has made, and attaches to its ranks when it holds them.
@@ -94,8 +95,8 @@ func (h *mpirJob) hold(ctx context.Context, prepare func() error) (*Job, error) 
 }
 
 // prepare makes the launch of the starter.
-func (h *mpirJob) prepare() error {
-	spec := h.spec()
+func (h *mpirJob) prepare(ctx context.Context) error {
+	spec := h.spec(ctx)
 	var err error
 	switch {
 	case isFlux(h.Argv):
@@ -114,12 +115,12 @@ func (h *mpirJob) prepare() error {
 
 // spec gives the starter our own standard streams. With a prompt its output goes to pipes and is
 // shown above the prompt, and its input is empty. With ndjson its output becomes events.
-func (h *mpirJob) spec() mpir.Spec {
+func (h *mpirJob) spec(ctx context.Context) mpir.Spec {
 	spec := mpir.Spec{Argv: h.Argv, Env: h.starterEnv(), Names: Starters, Stdout: h.Out, Stderr: h.Err}
 	if h.terminal.Input {
 		spec.Stdin = h.In
 		if h.StdinFile != "" {
-			if f, err := os.Open(h.StdinFile); err == nil {
+			if f, err := userfile.OpenFor(ctx, h.StdinFile); err == nil {
 				spec.Stdin, h.input = f, f
 			}
 		}
@@ -188,7 +189,7 @@ func (h *mpirJob) acquire(ctx context.Context) (p servers.Placement, err error) 
 	if server, ok := h.launch.(daemonStarter); ok && !h.b.IsChosen() && !isHere(p.Whole) {
 		return spawnServers(ctx, h.b, p, server), nil
 	}
-	if usePALS(h.b, &p, p.Whole); p.Beside != nil {
+	if usePALS(ctx, h.b, &p, p.Whole); p.Beside != nil {
 		pals.AwaitBarrier(ctx, h.b.Env)
 	}
 	return p, nil

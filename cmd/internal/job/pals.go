@@ -5,12 +5,12 @@ package job
 import (
 	"context"
 	"fmt"
-	"os"
 	"os/exec"
 
 	"sdm/cmd/internal/servers"
 	"sdm/launch/pals"
 	"sdm/protocol"
+	"sdm/protocol/userfile"
 )
 
 // findByPBS finds the ranks of a job of PBS that PALS has started.
@@ -37,7 +37,7 @@ func (f finder) findByAPID(ctx context.Context, text string) (servers.Placement,
 	}
 	inTime, cancel := servers.Bounded(ctx, f.Clock.Left(), "--connect-wait")
 	defer cancel()
-	app, err := palsHere(f.Builder, id)
+	app, err := palsHere(ctx, f.Builder, id)
 	if err != nil {
 		return servers.Placement{}, fmt.Errorf("pals:%s: %w", text, err)
 	}
@@ -52,13 +52,13 @@ func (f finder) findByAPID(ctx context.Context, text string) (servers.Placement,
 const nodeFile = "PBS_NODEFILE"
 
 // palsHere returns an application of the job in which this process runs, or of this host.
-func palsHere(b *servers.Builder, id pals.APID) (pals.Application, error) {
+func palsHere(ctx context.Context, b *servers.Builder, id pals.APID) (pals.Application, error) {
 	app := pals.Application{Node: servers.HostName(), ID: id, Env: b.Env}
 	path := b.Lookup(nodeFile)
 	if path == "" {
 		return app, nil
 	}
-	text, err := os.ReadFile(path)
+	text, err := userfile.Read(ctx, path, userfile.MostText)
 	if err == nil {
 		app.Node, err = pals.FirstLine(string(text))
 	}
@@ -95,7 +95,7 @@ func besideInPALS(app pals.Application, table protocol.Proctable) *servers.Besid
 
 // usePALS lets palscmd start the servers if the ID of the job, known by MPIR, is an APID and so the
 // starter is one of PALS. whole is the table of all ranks.
-func usePALS(b *servers.Builder, p *servers.Placement, whole protocol.Proctable) {
+func usePALS(ctx context.Context, b *servers.Builder, p *servers.Placement, whole protocol.Proctable) {
 	id, err := pals.ParseAPID(p.ID)
 	if err != nil {
 		return
@@ -103,7 +103,7 @@ func usePALS(b *servers.Builder, p *servers.Placement, whole protocol.Proctable)
 	if _, err := exec.LookPath("palscmd"); err != nil {
 		return
 	}
-	if app, err := palsHere(b, id); err == nil {
+	if app, err := palsHere(ctx, b, id); err == nil {
 		p.Beside = besideInPALS(app, whole)
 	}
 }

@@ -21,7 +21,7 @@ func (t *start) byPMIx(ctx context.Context, line slot.Line) (*Job, error) {
 	h := &mpirJob{start: t}
 	held := pmix.NewIndirect(spec)
 	j, err := h.hold(ctx, func() error {
-		streams := h.spec()
+		streams := h.spec(ctx)
 		held.SetStreams(streams.Stdin, streams.Stdout, streams.Stderr)
 		h.launch = held
 		return nil

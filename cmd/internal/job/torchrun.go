@@ -21,6 +21,7 @@ import (
 	"sdm/launch/slurm"
 	"sdm/launch/ssh"
 	"sdm/protocol"
+	"sdm/protocol/userfile"
 )
 
 // maxHosts bounds the names of hosts that a user gives.
@@ -28,10 +29,10 @@ const maxHosts = 1 << 16
 
 // ReadHosts reads the names of hosts, separated by commas or blanks, or from a file ("@FILE", one
 // a line; further words of a line, such as a number of slots, are ignored).
-func ReadHosts(text string) ([]string, error) {
+func ReadHosts(ctx context.Context, text string) ([]string, error) {
 	var hosts []string
 	if path, is := strings.CutPrefix(text, "@"); is {
-		b, err := os.ReadFile(path)
+		b, err := userfile.Read(ctx, path, userfile.MostText)
 		if err != nil {
 			return nil, err
 		}
@@ -79,11 +80,11 @@ func (f finder) findTorchrun(ctx context.Context, name string) (servers.Placemen
 // runs, or else this host. id is the job of Slurm whose srun reaches them; "": none.
 func (f finder) jobHosts(ctx context.Context) (id string, hosts []string, err error) {
 	if f.Hosts != "" {
-		hosts, err = ReadHosts(f.Hosts)
+		hosts, err = ReadHosts(ctx, f.Hosts)
 		return "", hosts, err
 	}
 	if file := f.Lookup("PBS_NODEFILE"); file != "" {
-		if hosts, err := ReadHosts("@" + file); err == nil {
+		if hosts, err := ReadHosts(ctx, "@"+file); err == nil {
 			return "", hosts, nil
 		}
 	}

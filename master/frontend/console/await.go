@@ -25,12 +25,13 @@ type await struct {
 	timer      *time.Timer
 	notice     *time.Timer  // when to tell which ranks are stopped and which run; nil: never
 	shell      <-chan error // a shell command
+	reading    *reading     // a file of source; nil: none
 }
 
 // over reports whether there is nothing more to wait for.
 func (a *await) over(j *job) bool {
 	switch {
-	case a.shell != nil:
+	case a.shell != nil || a.reading != nil:
 		return false
 	case a.call != nil && !a.call.done:
 		return false
@@ -70,8 +71,7 @@ func (c *console) release() {
 	if c.await.notice != nil {
 		c.await.notice.Stop()
 	}
-	shell := c.await.shell
-	c.await = await{shell: shell}
+	c.await = await{shell: c.await.shell, reading: c.await.reading}
 	c.progress.stop()
 }
 

@@ -177,10 +177,12 @@ func Run(ctx context.Context, cfg Config) (Status, error) {
 type console struct {
 	screen
 	job
-	cfg   *Config
-	do    func(session.Call) (protocol.RequestID, error)
-	sh    func(line string) error
-	await await // what the next command waits for
+	cfg *Config
+	// within returns a context that ends with that of Run, or is ended.
+	within func() (context.Context, context.CancelCauseFunc)
+	do     func(session.Call) (protocol.RequestID, error)
+	sh     func(line string) error
+	await  await // what the next command waits for
 
 	scripts scripts
 	reader  *reader // of Lines; nil: there are none
@@ -217,6 +219,7 @@ func newConsole(ctx context.Context, cfg Config) *console {
 		screen: screen{cfg: &cfg, progress: progress{out: cfg.Progress}},
 		job:    job{all: cfg.All, states: session.NewStates(cfg.All), calls: map[protocol.RequestID]*call{}},
 		cfg:    &cfg,
+		within: func() (context.Context, context.CancelCauseFunc) { return context.WithCancelCause(ctx) },
 		do:     func(call session.Call) (protocol.RequestID, error) { return cfg.Session.Do(ctx, call) },
 		focus:  cfg.All, wait: cfg.Wait, lister: lister{size: listLines},
 		scripts: newScripts(cfg.Scripts), completions: newCompletions(),
@@ -239,6 +242,10 @@ func (c *console) close() {
 	c.progress.stop()
 	if c.await.shell != nil {
 		<-c.await.shell
+	}
+	if c.await.reading != nil {
+		c.await.reading.stop(nil)
+		<-c.await.reading.done
 	}
 	if c.reader != nil {
 		c.reader.close()

@@ -129,7 +129,7 @@ func (c *console) execute(cmd command.Command, from source) error {
 		}
 		return err
 	case command.Source:
-		return c.source(cmd.Text)
+		c.source(cmd.Text, from)
 	case command.Shell:
 		return c.shell(cmd.Text)
 	case command.Wait:

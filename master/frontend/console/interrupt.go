@@ -24,6 +24,9 @@ const pressedSoon = time.Second
 // at first; see endSamples.
 func (c *console) interrupt(now time.Time) {
 	c.scripts = nil
+	if c.await.reading != nil {
+		c.await.reading.stop(ErrInterrupted)
+	}
 	if !c.cfg.Interactive {
 		if !c.endSamples() {
 			c.ended, c.status = true, StatusInterrupted

@@ -103,6 +103,10 @@ func (c *console) next(ctx context.Context) error {
 		if err != nil {
 			c.complain(err.Error())
 		}
+	case begin := <-c.await.read():
+		c.await.reading.stop(nil)
+		c.await.reading = nil
+		begin()
 	case <-c.foldBuffer.due:
 		if c.foldBuffer.expired() {
 			c.writeHeld()

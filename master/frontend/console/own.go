@@ -18,13 +18,37 @@ import (
 	"sdm/protocol/rank"
 )
 
-// source begins to execute the commands of a file.
-func (c *console) source(path string) error {
-	script, err := ReadScript(atHome(path))
-	if err != nil {
-		return err
+// source begins to read the commands of a file, which may be a pipe; the console continues to process
+// events, and Ctrl-C ends the reading.
+func (c *console) source(path string, from source) {
+	ctx, stop := c.within()
+	read := make(chan func(), 1)
+	c.await = await{reading: &reading{read, stop}}
+	go func() { // awaited by next, at the latest by close
+		script, err := ReadScript(ctx, atHome(path))
+		read <- func() {
+			if err == nil {
+				err = c.scripts.push(script)
+			}
+			if err != nil {
+				c.mistake(from.at(err))
+			}
+		}
+	}()
+}
+
+// reading is a file of commands that is being read.
+type reading struct {
+	done chan func() // begins to execute it, or tells why not
+	stop context.CancelCauseFunc
+}
+
+// read returns the channel of the file that is being read, nil if there is none.
+func (a *await) read() <-chan func() {
+	if a.reading == nil {
+		return nil
 	}
-	return c.scripts.push(script)
+	return a.reading.done
 }
 
 // atHome returns the path of a file that may be below "~/".

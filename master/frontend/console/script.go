@@ -3,11 +3,12 @@
 package console
 
 import (
+	"context"
 	"fmt"
-	"os"
 	"strings"
 
 	"sdm/master/frontend/console/command"
+	"sdm/protocol/userfile"
 )
 
 // Script is a list of command lines with their origin.
@@ -17,9 +18,9 @@ type Script struct {
 }
 
 // ReadScript reads a file of commands and checks each of them, so that errors are found before
-// anything is started. The error is one line.
-func ReadScript(path string) (Script, error) {
-	b, err := os.ReadFile(path)
+// anything is started. The error is one line. Reading ends with ctx.
+func ReadScript(ctx context.Context, path string) (Script, error) {
+	b, err := userfile.Read(ctx, path, userfile.MostText)
 	if err != nil {
 		return Script{}, fmt.Errorf("cannot read commands: %w", err)
 	}
