@@ -14,8 +14,9 @@ type Wrapping int
 const (
 	WrapsNothing Wrapping = iota // it is no known wrapper
 	WrapsInPlace                 // by exec, in its own process
-	WrapsBeside                  // as a child, for whose end it waits
+	WrapsBeside                  // as a child, the first that it starts
 	WrapsTraced                  // as a child, which it traces: no debugger can
+	WrapsSomehow                 // below it, among helpers of its own
 )
 
 var (
@@ -23,12 +24,10 @@ var (
 	inPlace = []string{
 		"env", "nice", "ionice", "chrt", "nohup", "setsid", "setarch", "stdbuf", "taskset", "numactl", "hwloc-bind", "prlimit",
 	}
-	// starter and starter-suid are of apptainer and singularity; nsys-launcher is what nsys becomes.
-	beside = []string{
-		"timeout", "time", "perf", "nsys", "nsys-launcher", "ncu", "vtune", "bwrap", "apptainer", "singularity", "starter",
-		"starter-suid", "unshare", "flock", "script", "sudo",
-	}
+	beside  = []string{"timeout", "time", "perf", "bwrap", "unshare", "flock", "script"}
 	tracers = []string{"strace", "ltrace", "rr", "proot"}
+	// starter and starter-suid are of apptainer and singularity; nsys-launcher is what nsys becomes.
+	somehow = []string{"nsys", "nsys-launcher", "ncu", "vtune", "apptainer", "singularity", "starter", "starter-suid", "sudo"}
 )
 
 // WrappingOf returns how a program, given by its name or path, starts another one. It knows
@@ -41,6 +40,8 @@ func WrappingOf(program string) Wrapping {
 		return WrapsBeside
 	case slices.Contains(tracers, name):
 		return WrapsTraced
+	case slices.Contains(somehow, name):
+		return WrapsSomehow
 	}
 	return WrapsNothing
 }

@@ -224,6 +224,39 @@ func TestWrapperWithout(t *testing.T) {
 	}
 }
 
+// TestWrapperBeside checks that a rank whose wrapper starts the program as a child is that child,
+// and that a wrapper that traces its program stays at its entry.
+func TestWrapperBeside(t *testing.T) {
+	work := build(t, "work.c")
+	strace := filepath.Join(t.TempDir(), "strace")
+	program, err := os.ReadFile("/bin/true")
+	if err == nil {
+		err = os.WriteFile(strace, program, 0o700)
+	}
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, c := range []struct{ name, script, note string }{
+		{"timeout", "exec env C=d timeout 100 nice -n 1 " + work, "the rank is work"},
+		{"a script in timeout", "exec timeout 100 sh -c 'exec " + work + "'", ", run by timeout"},
+		{"a tracer", "exec " + strace + " " + work, "strace traces its program"},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			r := newRig(t, gdb.Config{RanksPerGDB: 1})
+			r.neighbours = 0
+			id := r.hold(script(t, "#!/bin/sh\n"+c.script+"\n"), 1, "main", patience)
+			r.answers(id, 1)
+			note := r.await(0, protocol.KindNote)
+			stop := r.await(0, protocol.KindStopped)
+			r.ok("kill", protocol.Args{})
+			r.await(0, protocol.KindSignalled)
+			if is := strings.Contains(string(stop.Body), `work.c","line":42}`); is != (c.name != "a tracer") || !strings.Contains(string(note.Body), c.note) {
+				t.Errorf("%s: %s", note.Body, stop.Body)
+			}
+		})
+	}
+}
+
 // TestWrapperAtEntry checks that the shell itself can be debugged from its entry.
 func TestWrapperAtEntry(t *testing.T) {
 	r := newRig(t, gdb.Config{})

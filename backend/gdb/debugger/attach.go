@@ -28,6 +28,7 @@ type attachment struct {
 	ignoresSIGCONT bool   // the user's handling of SIGCONT must be restored
 	seeks          bool   // the target is a wrapper that will start the program
 	exec           string // gdb's number of the catchpoint for the exec of that program
+	beside         string // the last wrapper that starts its program as a child
 	firstStop      string // where it is to stop first, until it has
 	opening        bool   // under control, but its stop has not been reported
 }

@@ -4,6 +4,8 @@
 package debugger
 
 import (
+	"path"
+
 	"sdm/backend/gdb/request"
 	"sdm/backend/gdb/values"
 	"sdm/protocol"
@@ -26,8 +28,15 @@ func (att *attachment) seeksProgram() bool {
 //
 //	wrapper at its entry ─→ catch exec ─→ runs ─→ exec of another wrapper: goes on
 //	                                            └→ exec of the program ─→ replay ─→ leave
+//
+// gdb goes with the child of a wrapper that starts its program as one. The wrapper then
+// runs on without gdb.
 func (att *attachment) seekProgram(q *request.Request) {
 	att.Done(q)
+	if why := cannotFollow(att.Target.Program); why != "" {
+		att.stayAtWrapper(why)
+		return
+	}
 	att.runToProgram(q, func() { att.runs.resumeAll(q) }, att.stayAtEntry)
 }
 
@@ -41,9 +50,39 @@ func (att *attachment) runToProgram(q *request.Request, resume func(), stay func
 			stay("cannot wait for the program that " + att.Target.Program + " starts: " + a.Results.Str("msg"))
 		default:
 			att.seeks, att.exec = true, a.Made
+			att.followChild(att.Target.Program)
 			resume()
 		}
 	})
+}
+
+// stayAtWrapper leaves the rank at the first instruction of a wrapper, with the commands that were
+// given for it.
+func (att *attachment) stayAtWrapper(why string) {
+	att.replay(att.before(), func() { att.stayAtEntry(why) })
+}
+
+// followChild makes gdb go with the child if a wrapper starts its program as one.
+func (att *attachment) followChild(wrapper string) {
+	switch {
+	case protocol.WrappingOf(wrapper) == protocol.WrapsBeside:
+		att.beside = wrapper
+		att.Tell("set follow-fork-mode", "-gdb-set", "follow-fork-mode", "child")
+	case att.beside != "":
+		att.Tell("set follow-fork-mode", "-gdb-set", "follow-fork-mode", "parent")
+	}
+}
+
+// cannotFollow returns why gdb cannot go from a wrapper to its program; "": it can.
+func cannotFollow(wrapper string) string {
+	name := path.Base(wrapper)
+	switch protocol.WrappingOf(wrapper) {
+	case protocol.WrapsTraced:
+		return name + " traces its program, and a process has one tracer: leave " + name + " out. The rank is " + name + ", at its first instruction."
+	case protocol.WrapsSomehow:
+		return name + " starts its program among processes of its own, where gdb cannot follow: sdm attach finds the program when it runs. The rank is " + name + ", at its first instruction."
+	}
+	return ""
 }
 
 // foundProgram checks whether a wrapper has started its program, and then goes to its
@@ -53,13 +92,24 @@ func (att *attachment) foundProgram(t *values.Thread) bool {
 		return false
 	}
 	q := request.Internal("launch")
-	if protocol.IsWrapper(t.Stop.Str("new-exec")) {
+	program := t.Stop.Str("new-exec")
+	why := cannotFollow(program)
+	if protocol.IsWrapper(program) && why == "" {
+		att.followChild(program)
 		att.runs.resumeAll(q)
 		att.run.silent = true
 		return true
 	}
 	att.seeks = false
 	att.Tell("delete", "-break-delete", att.exec)
+	att.followChild(program)
+	if why != "" {
+		att.stayAtWrapper(why)
+		return true
+	}
+	if att.Child {
+		att.Event(protocol.KindNote, protocol.Note{Text: "the rank is " + path.Base(program) + ", run by " + path.Base(att.beside)})
+	}
 	att.replay(att.before(), func() { att.goToFirstStop(q, t) })
 	return true
 }
