@@ -49,6 +49,11 @@ func (l *connection) daemons(ctx context.Context, of string, argv []string, inpu
 	return nspace, err
 }
 
+// noInput is the directive that no rank has a standard input: each finds its end at once. Without it
+// rank 0 waits for input that nobody sends: a server takes it in without bound, and PRRTE 3 may give
+// it to another job.
+var noInput = String(StdinTarget, "none")
+
 // push writes to the standard input of one process, in small pieces, and ends it. A push to all
 // at once does not arrive on PRRTE 3.
 func (l *connection) push(ctx context.Context, to Proc, input []byte) error {

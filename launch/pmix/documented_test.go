@@ -18,7 +18,7 @@ var renamed = []struct{ document, libpmix, in string }{
 	{"PMIX_DEBUG_JOB", "PMIX_DEBUG_TARGET", "the job of the daemons' ranks"},
 	{"PMIX_ERR_JOB_TERMINATED", "PMIX_EVENT_JOB_END", "the end of a job"},
 	{"PMIX_QUERY_ALL_NAMESPACES", "PMIX_QUERY_NAMESPACES", "the jobs of a server"},
-	{"PMIX_LAUNCHER_COMPLETE", "PMIX_LAUNCH_COMPLETE", "an event of a starter"},
+	{"PMIX_LAUNCHER_COMPLETE", "PMIX_EVENT_JOB_END", "the end of a starter; no name of its own: it is that of the starter's namespace"},
 	{"PMIX_LAUNCHER_DIRECTIVE", "PMIX_LAUNCH_DIRECTIVES", "directives for a spawned starter"},
 	{"PMIX_EVENT_JOB_LEVEL", "PMIX_EVENT_PROC_TERMINATED", "no name for all: each is asked for"},
 	{"PMIX_EVENT_ENVIRO_LEVEL", "PMIX_EVENT_NODE_DOWN", "no name for all: each is asked for"},

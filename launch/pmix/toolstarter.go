@@ -44,7 +44,7 @@ func (i *Indirect) spawnStarter(ctx context.Context, _ func(string)) error {
 		Info: []Info{
 			True(SpawnTool), True(ForwardStdout), True(ForwardStderr), True(NotifyCompletion),
 			{Key: LaunchDirectives, Value: Value{Type: Infos, Infos: []Info{
-				True(StopInInit), True(NotifyJobEvents), True(ForwardStdout), True(ForwardStderr),
+				True(StopInInit), True(NotifyJobEvents), True(ForwardStdout), True(ForwardStderr), noInput,
 			}}},
 		}})
 	if err != nil {

@@ -67,7 +67,8 @@ func inRoots(t *testing.T, roots []string, test func(s *scene, r *launchtest.Roo
 	}
 }
 
-// TestPMIxRun hunts the bug of ring.c in a job that the server starts.
+// TestPMIxRun hunts the bug of ring.c in a job that the server starts. A rank that reads standard input
+// finds its end.
 func TestPMIxRun(t *testing.T) {
 	t.Parallel()
 	eachPRRTE(t, func(s *scene, r *launchtest.Root) {
@@ -76,6 +77,9 @@ func TestPMIxRun(t *testing.T) {
 		front.folded("Breakpoint 1, sum (mine=", "")
 		front.folded("exited normally", "")
 		front.says("[0-2] (3) mine->last - mine->first = 25\n[3] mine->last - mine->first = 24\n", "total 4950, expected 5050: wrong")
+		front = s.pmixRun(r, "2", "-b", "-e", "continue", openMPI.program("mpiecho"))
+		front.exits(9)
+		front.says("end of file after 0 lines", "the ranks find the end of standard input at once")
 	})
 }
 

@@ -40,7 +40,7 @@ done 2>/dev/null
 echo "-n 2 $RING" >app
 sdm run -b -e continue -- mpirun.openmpi --map-by slot:oversubscribe --app app || echo "file: status $?"
 sdm run --launcher pmix --pmix-indirect spawn -b -e 'break sum' -e continue -e continue -- $line $RING || echo "spawn: status $?"
-sdm run --launcher pmix --pmix-indirect spawn -b -e continue -- $line $EXIT 7
+sdm run --launcher pmix --pmix-indirect spawn -b -e continue -- $line $ECHO
 echo "spawn: it ends with $?"
 sdm run --launcher pmix --pmix-indirect spawn -b -e kill -- $line $RING || echo "kill: status $?"
 pgrep -l 'ring|prte|sdm'
@@ -51,13 +51,14 @@ pgrep -l 'ring|prte|sdm'
 func TestPMIxBesideSlots(t *testing.T) {
 	t.Parallel()
 	onePRRTE(t, "forky", func(s *scene, r *launchtest.Root) {
-		s.env = append(s.env, "EXIT="+openMPI.program("mpiexit"), "RING="+openMPI.program("ring"), "WAIT="+openMPI.program("mpiwait"))
+		s.env = append(s.env, "EXIT="+openMPI.program("mpiexit"), "RING="+openMPI.program("ring"), "WAIT="+openMPI.program("mpiwait"), "ECHO="+openMPI.program("mpiecho"))
 		p := &console{process: s.inRoot(r, "bash", "-c", alike), size: 2}
 		p.exits(1) // pgrep finds nothing
 		p.says("slot TERM: left:\n", "slot KILL: left:\n", "pmix TERM: left:\n", "pmix KILL: left:\n",
-			"has no MPIR, and --app takes the programs from a file", "its PMIx server holds the ranks in MPI_Init\n")
-		p.folded("exited with code 7", "")
-		p.hides(": status ", "PMIX ERROR", "spawn: it ends with 0\n") // 7, or 1 where libpmix does not tell it
+			"has no MPIR, and --app takes the programs from a file", "its PMIx server holds the ranks in MPI_Init\n",
+			"end of file after 0 lines\n", "the ranks find the end of standard input at once")
+		p.folded("exited with code 9", "")
+		p.hides(": status ", "PMIX ERROR", "spawn: it ends with 0\n") // 9, or 1 where libpmix does not tell it
 		if n := strings.Count(p.out.text(), "total 4950"); n != 2 {
 			p.t.Errorf("%d of 2 jobs have ended%s", n, p.said())
 		}

@@ -43,6 +43,9 @@ func Direct(ctx context.Context, s Spec, d pmix.DirectSpec, io IO) (*Job, error)
 	if h.terminal, err = io.Terminal(); err != nil {
 		return nil, failed(console.StatusUsage, err)
 	}
+	if h.terminal.Input {
+		h.dropInput()
+	}
 	d.Program, d.Env = program, s.Servers.StarterEnv
 	d.Stdout, d.Stderr = h.streams()
 	d.Log, d.Force, d.Notice = s.PMIxLog, s.Force, h.notice
@@ -54,6 +57,15 @@ func Direct(ctx context.Context, s Spec, d pmix.DirectSpec, io IO) (*Job, error)
 		return nil, err
 	}
 	return h.job(tree, table), nil
+}
+
+// dropInput says that no rank reads standard input, if there may be something in it.
+func (t *start) dropInput() {
+	info, err := t.In.Stat()
+	if t.StdinFile == "" && (err != nil || info.Mode()&os.ModeCharDevice != 0) { // a terminal or /dev/null
+		return
+	}
+	t.Remark("the ranks find the end of standard input at once: a PMIx server gets none from sdm (sdm run --launcher pmix -- mpirun … passes it on)")
 }
 
 // streams returns where the output of the ranks goes, as mpirJob.spec does.

@@ -22,6 +22,9 @@ func (t *start) byPMIx(ctx context.Context, line slot.Line) (*Job, error) {
 	held := pmix.NewIndirect(spec)
 	j, err := h.hold(ctx, func() error {
 		streams := h.spec(ctx)
+		if t.PMIxSpawn && streams.Stdin != nil {
+			t.dropInput()
+		}
 		held.SetStreams(streams.Stdin, streams.Stdout, streams.Stderr)
 		h.launch = held
 		return nil
