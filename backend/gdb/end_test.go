@@ -3,6 +3,7 @@ package gdb_test
 import (
 	"bufio"
 	"context"
+	"fmt"
 	"os"
 	"os/exec"
 	"strconv"
@@ -132,7 +133,7 @@ func TestGDBIsKilled(t *testing.T) {
 	for _, id := range []protocol.RequestID{print, where} {
 		for _, g := range r.answers(id, n) {
 			dead := g.Ranks.Contains(0)
-			if dead != (g.Kind == protocol.KindFault) || dead && !strings.Contains(string(g.Body), `"kind":"engine"`) || dead && !strings.Contains(string(g.Body), "gdb died (killed by SIGKILL)") {
+			if dead != (g.Kind == protocol.KindFault) || dead && !strings.Contains(string(g.Body), `"kind":"engine"`) || dead && !strings.Contains(string(g.Body), "(killed by SIGKILL)") {
 				t.Errorf("got %v", g)
 			}
 		}
@@ -171,6 +172,27 @@ func TestGDBThatCrashes(t *testing.T) {
 	r.ask("print", protocol.Args{Expr: "forever(3)"})
 	if s := r.stop(); s.Breakpoint != 2 || s.Frame.Func != "forever" {
 		t.Errorf("got %+v", s)
+	}
+}
+
+// A gdb that crashes while its rank stands: the rank stays there, although it would end at once, and what is asked
+// meanwhile is answered by the next gdb. Crashes at commands of the user are not counted.
+func TestGDBThatCrashesAtAStop(t *testing.T) {
+	r := newRig(t, gdb.Config{})
+	r.launch(build(t, "inlined.c"), 1)
+	before := r.value("$pc")
+	for i := range 4 {
+		id := r.send(1, "gdb", protocol.Args{Text: fmt.Sprintf("python import os; os.kill(os.getpid(), 11) # %d", i)}, patience)
+		if g := r.answers(id, 1)[0]; g.Kind != protocol.KindFault || !strings.Contains(string(g.Body), `gdb died at \"python import os`) {
+			t.Fatalf("got %v", g)
+		}
+		if pc := r.value("$pc"); pc != before {
+			t.Fatalf("it stands at %s, not at %s", pc, before)
+		}
+		if g := r.await(0, protocol.KindNote); !strings.Contains(string(g.Body), "where it stood") {
+			t.Errorf("got %v", g)
+		}
+		r.stop()
 	}
 }
 

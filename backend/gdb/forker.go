@@ -126,8 +126,8 @@ func directory() string {
 func (p *process) pipes() (child [3]uintptr, err error) {
 	ours := [3]*int{&p.stdin, &p.stdout, &p.stderr}
 	for i, end := range ours {
-		var fds [2]int
-		if err := unix.Pipe2(fds[:], unix.O_CLOEXEC); err != nil {
+		fds, err := pipe(i == 1)
+		if err != nil {
 			for _, fd := range child[:i] {
 				unix.Close(int(fd))
 			}
@@ -147,3 +147,18 @@ func (p *process) pipes() (child [3]uintptr, err error) {
 	}
 	return child, nil
 }
+
+// pipe creates a pipe. One for packets takes outputSlots writes, each of which is read by itself: so gdb does not
+// outrun the loop by more than that, and cannot end before the loop has read that it will; see fatal in package
+// debugger. A kernel without such pipes (before 3.4) gives a plain one.
+func pipe(packets bool) (fds [2]int, err error) {
+	if packets && unix.Pipe2(fds[:], unix.O_CLOEXEC|unix.O_DIRECT) == nil {
+		_, _ = unix.FcntlInt(uintptr(fds[1]), unix.F_SETPIPE_SZ, outputSlots*os.Getpagesize())
+		return fds, nil
+	}
+	return fds, unix.Pipe2(fds[:], unix.O_CLOEXEC)
+}
+
+// outputSlots is the number of writes that wait for the loop; each takes a page (pipe(7)). After the announcement of
+// its end gdb makes at least eight.
+const outputSlots = 4

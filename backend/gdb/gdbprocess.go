@@ -191,6 +191,11 @@ func (l *loop) processEnded(k *gdbProcess) {
 	}
 	var orphans []*debugger.Machine
 	l.guard(k, func() { orphans = k.debugger.Died(l.now(), how, !l.closing) })
+	if deadly := k.debugger.Killer(); deadly != "" {
+		for _, s := range l.entries {
+			s.machine.Avoid(deadly)
+		}
+	}
 	l.recoverRanks(k, orphans)
 	l.touch(k)
 	l.remove(k)

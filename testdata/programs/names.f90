@@ -1,4 +1,4 @@
-! names.f90 - variables called like functions of Fortran, as in most MPI programs.
+! names.f90 - variables called like functions of Fortran, as in most MPI programs, and one whose type has no name.
 module grid
   implicit none
   integer :: shape = 5
@@ -10,6 +10,10 @@ contains
     size = [1, 2, 3] * k
     print *, rank, size, shape
   end subroutine
+  subroutine label(s)
+    character(len=*), intent(in) :: s(:)
+    print *, s
+  end subroutine
 end module
 
 program names
@@ -20,4 +24,5 @@ program names
   call get_environment_variable("SDM_RANK", text)
   read (text, *) rank
   call work(rank)
+  call label(["one", "two"])
 end program

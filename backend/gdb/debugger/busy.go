@@ -188,9 +188,5 @@ func (m *Machine) signalGDB() {
 // ranks get SIGSTOP first, so that stopped ranks do not run on between the two.
 func (d *Debugger) replace(why string) {
 	d.Kill, d.Replaced = true, why
-	for _, m := range d.Machines {
-		if m.recovery.isPossible() {
-			m.send(ToTarget, sigStop)
-		}
-	}
+	d.freeze()
 }

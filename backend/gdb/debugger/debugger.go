@@ -33,6 +33,8 @@ type Debugger struct {
 	attachOrder     []attachWait  // attaches that must have ended before more of Bytes is sent; in order
 	Kill            bool          // the process is to be killed
 	Replaced        string        // the reason, if another gdb takes over the ranks
+	dying           bool          // it has announced its end
+	killer          string        // see Killer
 	late            bool          // an answer is overdue: new commands are refused at once
 	Gone            bool          // the process has ended
 	killAt          time.Duration // when it is killed unless it has ended; 0: never
@@ -93,6 +95,9 @@ func (d *Debugger) Record(now time.Duration, r mi.Record) {
 	case mi.Notify:
 		d.notified(now, r)
 	case mi.Console, mi.Log, mi.Target, mi.Other:
+		if r.Class == mi.Log && fatal.MatchString(r.Text) {
+			d.announced(now)
+		}
 		if r.Class == mi.Console {
 			r.Text = unnested(r.Text)
 		}
@@ -361,22 +366,20 @@ func (d *Debugger) Died(now time.Duration, how End, another bool) (orphans []*Ma
 	if silent {
 		how.Cause = "it has said nothing in " + rounded(d.Startup.gaveUp).String()
 	}
+	w := d.deathOf(how)
+	if w.crashed {
+		d.killer = w.command
+	}
 	d.Gone, d.killAt = true, 0
 	d.Calls.Drop()
 	for _, m := range d.Machines {
 		m.now = now
 		if another && (hopeful || silent && m.recovery.count == 0) && m.recovery.isPossible() {
-			m.recovery.orphaned(now, how.Cause)
+			m.recovery.orphaned(now, w)
 			orphans = append(orphans, m)
 			continue
 		}
-		m.termination.died(now, how.Cause)
+		m.termination.died(now, w)
 	}
 	return orphans
-}
-
-// End is how a gdb has ended.
-type End struct {
-	Cause   string
-	Crashed bool // gdb, or what a wrapper started, was killed by a signal
 }

@@ -111,6 +111,10 @@ func (en *termination) finish(state backend.State) {
 			en.Done(q)
 			continue
 		}
+		if en.GDB.dying && !en.recovery.under { // it has run to its end, before another gdb could take it over
+			en.Fail(q, &protocol.Fault{Kind: protocol.FaultEngine, Message: en.GDB.deathOf(End{Cause: "a fatal signal"}).String(), Hint: "start the program again"})
+			continue
+		}
 		en.Fail(q, state.Refuse(protocol.NeedAlive))
 	}
 	en.killAt, en.detach = 0, nil
@@ -251,7 +255,7 @@ func (en *termination) reportDetached() {
 
 // died processes the end of gdb. If sdm has not caused it, the rank is lost: the kernel detaches its threads,
 // and gdb's breakpoints stay in it.
-func (en *termination) died(now time.Duration, cause string) {
+func (en *termination) died(now time.Duration, w death) {
 	en.now = now
 	en.killAt = 0
 	if en.State.IsOver() {
@@ -268,14 +272,14 @@ func (en *termination) died(now time.Duration, cause string) {
 		return
 	}
 	if en.recovery.under {
-		en.recovery.abandoned(cause)
+		en.recovery.abandoned(w.cause)
 		return
 	}
-	f := &protocol.Fault{Kind: protocol.FaultEngine, Message: "gdb died (" + cause + ")", Hint: "start the program again"}
+	f := &protocol.Fault{Kind: protocol.FaultEngine, Message: w.String(), Hint: "start the program again"}
 	if en.State == backend.Attaching {
 		f.Hint = "does gdb work here? --gdb PATH names another"
 		if !en.GDB.Startup.Speaks {
-			f = en.GDB.Startup.refusal(cause)
+			f = en.GDB.Startup.refusal(w.cause)
 		}
 	}
 	for len(en.Open) > 0 {

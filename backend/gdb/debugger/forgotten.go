@@ -131,7 +131,7 @@ func (rs *recovery) detachStuck(still bool) {
 			rs.GDB.replace("ended: " + cause)
 		default: // also if its threads have stopped meanwhile
 			steps := rs.run != nil && rs.run.thread != 0
-			rs.orphaned(rs.now, cause)
+			rs.orphaned(rs.now, death{cause: cause})
 			rs.alive = true
 			rs.running = rs.running && !steps // the place where a step was to end is lost
 			rs.GDB.checkSoon(rs.now)

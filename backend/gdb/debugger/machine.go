@@ -33,6 +33,7 @@ type Machine struct {
 	Open    []*request.Request // not answered yet
 	waiting []*request.Request // resumes, also in Open, that wait until breakpoints have been changed
 	journal []protocol.Command // commands that a replacement gdb must execute
+	deadly  map[string]bool    // commands that have killed a gdb where the rank stands
 
 	threads      values.Threads
 	counted      int  // number of threads so far
@@ -165,12 +166,17 @@ func (m *Machine) Do(now time.Duration, id protocol.RequestID, wait time.Duratio
 		q.Deadline = now + request.EngineTime(wait)
 	}
 	m.Open = append(m.Open, q)
-	row, ok := lookup(c.Name)
+	m.admit(q)
+}
+
+// admit executes an open request, refuses it, or has it wait.
+func (m *Machine) admit(q *request.Request) {
+	row, ok := lookup(q.Name)
 	if !ok {
-		m.Fail(q, &protocol.Fault{Kind: protocol.FaultUsage, Message: "gdb does not execute " + c.Name})
+		m.Fail(q, &protocol.Fault{Kind: protocol.FaultUsage, Message: "gdb does not execute " + q.Name})
 		return
 	}
-	if !row.always && m.moves.queue(q) {
+	if !row.always && (m.moves.queue(q) || m.recovery.queue(q)) {
 		return
 	}
 	if f := m.StateNow().Refuse(row.info.Need); f != nil && !(row.early && m.State == backend.Attaching) {
@@ -181,11 +187,15 @@ func (m *Machine) Do(now time.Duration, id protocol.RequestID, wait time.Duratio
 		m.Fail(q, f)
 		return
 	}
-	if f := m.attach.refuseForCore(row.info, &c.Args); f != nil {
+	if f := m.attach.refuseForCore(row.info, &q.Args); f != nil {
 		m.Fail(q, f)
 		return
 	}
-	if c.Name != "interrupt" {
+	if f := m.refuseDeadly(q); f != nil {
+		m.Fail(q, f)
+		return
+	}
+	if q.Name != "interrupt" {
 		m.Symbols.enough = false
 	}
 	if row.info.Resumes && m.preparing(q) {

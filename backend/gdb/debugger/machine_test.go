@@ -84,7 +84,11 @@ func play(t *testing.T, m *Machine, now *time.Duration, d *datadriven.TestData) 
 		m.Missed(*now)
 	case "died":
 		if len(m.GDB.Died(*now, End{Cause: d.CmdArgs[0].Key, Crashed: true}, d.HasArg("another"))) > 0 {
+			deadly := m.GDB.Killer()
 			New(1).Add(m)
+			if deadly != "" {
+				m.Avoid(deadly)
+			}
 			m.TakeOver(*now)
 		}
 	case "close":

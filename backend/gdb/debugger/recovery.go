@@ -5,6 +5,7 @@ package debugger
 import (
 	"cmp"
 	"slices"
+	"strings"
 	"time"
 
 	"sdm/backend"
@@ -32,7 +33,9 @@ type recovery struct {
 	firstStop string             // if it was running to its first stop: that place; "": it was not
 	seeks     bool               // as a wrapper, to its program
 	repeats   []protocol.Command // commands that the new gdb must execute
-	cause     string             // how gdb ended
+	death     death              // how gdb ended
+	waiting   []*request.Request // commands for the stopped rank, which the new gdb executes
+	stood     []string           // the addresses at which its threads stood; nil: some ran
 	alive     bool               // gdb has not died but detached; see detachStuck
 	detach    *request.Request   // the new gdb has to detach for this request
 	count     int                // number of gdbs that this rank has lost
@@ -92,16 +95,17 @@ func (rs *recovery) isPossible() bool {
 }
 
 // orphaned processes the end of gdb if another one will take over.
-func (rs *recovery) orphaned(now time.Duration, cause string) {
-	rs.now = now
-	rs.count++
-	rs.cause = cause
+func (rs *recovery) orphaned(now time.Duration, w death) {
+	rs.now, rs.death = now, w
+	if !w.crashed { // otherwise it is not given the command again
+		rs.count++
+	}
 	switch {
 	case rs.under: // this gdb was about to take over
-		rs.Event(protocol.KindNote, protocol.Note{Text: "gdb died (" + cause + ") while it took the rank over; another one is started"})
+		rs.Event(protocol.KindNote, protocol.Note{Text: w.String() + " while it took the rank over; another one is started"})
 		return
 	case rs.State == backend.Attaching && rs.run == nil:
-		rs.Event(protocol.KindNote, protocol.Note{Text: "gdb died (" + cause + ") before it had the rank under control; another one is started"})
+		rs.Event(protocol.KindNote, protocol.Note{Text: w.String() + " before it had the rank under control; another one is started"})
 		return
 	}
 	rs.begin()
@@ -109,6 +113,7 @@ func (rs *recovery) orphaned(now time.Duration, cause string) {
 	stopping := rs.interruption.unprocessed != nil || rs.run != nil && rs.run.interrupted
 	// Without a run the stop of the rank is about to be reported.
 	rs.running = rs.run != nil && !stopping && (rs.State == backend.Running || rs.run.silent || rs.State == backend.Attaching)
+	rs.stood = rs.places()
 	rs.firstStop, rs.seeks = rs.attach.firstStop, rs.attach.seeks
 	rs.repeats, rs.journal = rs.journal, nil
 	if rs.State == backend.Attaching || !rs.running {
@@ -124,10 +129,33 @@ func (rs *recovery) orphaned(now time.Duration, cause string) {
 		case q.Name == "interrupt": // the rank is stopped
 			rs.Done(q)
 		default:
-			rs.Fail(q, &protocol.Fault{Kind: protocol.FaultEngine, Message: "gdb died (" + cause + ")", Hint: "another gdb takes the rank over: ask again"})
+			rs.Fail(q, w.fault(q))
 		}
 	}
 	rs.State = backend.Attaching
+}
+
+// queue queues a request until another gdb has taken over a rank that was stopped.
+func (rs *recovery) queue(q *request.Request) bool {
+	if !rs.under || rs.running || rs.State.IsOver() {
+		return false
+	}
+	rs.waiting = append(rs.waiting, q)
+	return true
+}
+
+// places returns the addresses at which the threads stand, in order; nil: some run, or are not known.
+func (rs *recovery) places() []string {
+	all := make([]string, 0, len(rs.threads))
+	for _, t := range rs.threads {
+		f, ok := values.FrameIn(t.Stop)
+		if !ok || t.Running {
+			return nil
+		}
+		all = append(all, strings.Clone(f.Addr))
+	}
+	slices.Sort(all)
+	return all
 }
 
 // begin starts the deadline for the gdbs that try to take over.
@@ -217,8 +245,16 @@ func (rs *recovery) reportStopped(first *values.Thread) {
 	if rs.IsCore() {
 		reason = ""
 	}
-	if rs.takenOver() {
-		rs.stops.stopNamed(first, reason)
+	if !rs.takenOver() {
+		return
+	}
+	rs.stops.stopNamed(first, reason)
+	waiting := rs.waiting
+	rs.waiting = nil
+	for _, q := range waiting {
+		if !q.Answered {
+			rs.admit(q)
+		}
 	}
 }
 
@@ -237,24 +273,27 @@ func (rs *recovery) takenOver() bool {
 		return false
 	}
 	text := "another one has taken the rank over, with its breakpoints. It may have run on a little"
-	if rs.IsCore() {
+	switch {
+	case rs.IsCore():
 		text = "another one has opened the core file"
+	case !rs.running && rs.stood != nil && slices.Equal(rs.stood, rs.places()):
+		text = "another one has taken the rank over, with its breakpoints, where it stood"
 	}
 	rs.under, rs.termination.killAt = false, 0
 	rs.abort.watchAbort()
 	if rs.alive {
 		rs.alive = false
-		rs.Event(protocol.KindNote, protocol.Note{Text: "the rank has a gdb of its own now: of the one that it shared, " + rs.cause + ". It may have run on a little"})
+		rs.Event(protocol.KindNote, protocol.Note{Text: "the rank has a gdb of its own now: of the one that it shared, " + rs.death.cause + ". It may have run on a little"})
 		return true
 	}
-	rs.Event(protocol.KindNote, protocol.Note{Text: "gdb died (" + rs.cause + "); " + text})
+	rs.Event(protocol.KindNote, protocol.Note{Text: rs.death.String() + "; " + text})
 	return true
 }
 
 // abandoned reports the rank as lost if no gdb can take over.
 func (rs *recovery) abandoned(why string) {
 	rs.under = false
-	cause := "gdb died (" + rs.cause + "), and no other could take the rank over: " + why
+	cause := rs.death.String() + ", and no other could take the rank over: " + why
 	if rs.moves.moving != nil {
 		cause = "the gdb that the rank was to get for " + rs.moves.moving.why + " could not take it over: " + why
 	}

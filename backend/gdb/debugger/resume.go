@@ -133,6 +133,7 @@ func (rn *runs) resumed(r *run, others func(), a request.Answer) {
 // nowRunning reports a resume and answers its command.
 func (rn *runs) nowRunning(r *run, body any) {
 	r.started = true
+	rn.forgetDeadly()
 	rn.values.Printer.HasRun()
 	r.checkDelay = firstCheck
 	r.checkAt = rn.now + r.checkDelay

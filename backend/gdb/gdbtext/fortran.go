@@ -50,3 +50,9 @@ func Unscoped(expr, message string) (before, name, after string, ok bool) {
 func ProcedureName(function string) string {
 	return function[strings.LastIndexByte(function, ':')+1:]
 }
+
+// InC returns an expression of Fortran as one of C: names are in lower case, as compilers write them, and
+// components follow a point.
+func InC(expr string) string {
+	return strings.ReplaceAll(strings.ToLower(expr), "%", ".")
+}

@@ -43,3 +43,11 @@ func TestIsFortran(t *testing.T) {
 		}
 	}
 }
+
+func TestInC(t *testing.T) {
+	for expr, want := range map[string]string{"S": "s", "Grid%Label": "grid.label", "&s": "&s"} {
+		if got := InC(expr); got != want {
+			t.Errorf("%s is %s in C, not %s", expr, got, want)
+		}
+	}
+}

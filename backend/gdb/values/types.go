@@ -19,8 +19,32 @@ func (p *Printer) describe(q *request.Request) {
 	if q.Args.Format != "" {
 		word += "/" + q.Args.Format
 	}
-	p.InConsole(q, word+" "+q.Args.Expr, func(text string) {
-		p.Reply(q, TextBody{strings.TrimRight(text, "\n")})
+	p.printable(q, func(line string) {
+		p.InConsole(q, line, func(text string) {
+			p.Reply(q, TextBody{strings.TrimRight(strings.TrimSuffix(text, otherLanguage), "\n")})
+		})
+	}, word)
+}
+
+// otherLanguage follows what gdb prints in another language than that of the frame.
+const otherLanguage = "Warning: the current language does not match this frame.\n"
+
+// printable calls then with a line that prints the type of the request's expression. In Fortran gdb 13 and 16 read a
+// null pointer when they print a structure without a name through GDB/MI (f-typeprint.c, f_type_print_base). They
+// make such a type, without a size, of the dummy argument character(len=*) :: s(:). It is printed as in C.
+func (p *Printer) printable(q *request.Request, then func(line string), word string) {
+	line := word + " " + q.Args.Expr
+	p.inFortran(q, func(yes bool) {
+		if !yes {
+			then(line)
+			return
+		}
+		p.Ask(q, func(a request.Answer) {
+			if !a.Failed() && a.Results.Str("value") == "0" {
+				line = "with language c -- " + word + " " + gdbtext.InC(q.Args.Expr)
+			}
+			then(line)
+		}, "-data-evaluate-expression", append(p.At(q), gdbtext.Operand("sizeof("+strings.TrimLeft(q.Args.Expr, "& ")+")"))...)
 	})
 }
 
