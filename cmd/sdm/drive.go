@@ -68,6 +68,7 @@ func (a *app) within(o *options, do func(l *lifetime, p *plan) console.Status) c
 	}
 	defer p.logFile.Close()
 	p.clock = servers.NewClock(o.job.Servers.ConnectWait)
+	defer p.clock.Stop()
 	return do(l, p)
 }
 

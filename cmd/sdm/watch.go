@@ -216,6 +216,7 @@ func (w *watch) io() job.IO {
 func (w *watch) running() console.Status {
 	o := w.o
 	w.plan.clock = servers.NewClock(o.job.Servers.ConnectWait)
+	defer w.plan.clock.Stop()
 	l := newLifetime(0)
 	defer l.stop()
 	pid, _ := strconv.Atoi(o.target)

@@ -235,6 +235,7 @@ func (w *watch) once(c *child, target string, pids []int, current func() bool) (
 	ctx, cancel := c.until(0)
 	defer cancel()
 	w.plan.clock = servers.NewClock(w.o.job.Servers.ConnectWait)
+	defer w.plan.clock.Stop()
 	j, err := job.Attach(ctx, w.o.spec(), w.io(), target)
 	if err != nil {
 		return nil, err

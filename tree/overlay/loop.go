@@ -246,6 +246,3 @@ func (l *Loop) end(orderly bool) {
 	}
 	l.group.Wait()
 }
-
-// now returns the time since the loop was made.
-func (l *Loop) now() time.Duration { return time.Since(l.start) }

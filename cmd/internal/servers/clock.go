@@ -12,17 +12,47 @@ import (
 )
 
 // Clock is the deadline that --connect-wait sets for servers, gdbs and attaches together,
-// counted from the start of the job. Its methods are safe for concurrent use. Left,
-// ForServers and Tell accept a nil clock, which is without limit.
+// counted from the start of the job. It stands while this process is stopped (Ctrl-Z, SIGSTOP). Its
+// methods are safe for concurrent use. Left, ForServers and Tell accept a nil clock, which is without
+// limit.
+//
+// Goroutine: one looks at the time until Stop.
 type Clock struct {
 	wait time.Duration // 0: no limit
+	over chan struct{} // closed by Stop
 
 	mu    sync.Mutex
 	began time.Time
+	seen  time.Time // when the time was looked at
 }
 
 // NewClock starts a clock; 0 is without limit.
-func NewClock(wait time.Duration) *Clock { return &Clock{wait: wait, began: time.Now()} }
+func NewClock(wait time.Duration) *Clock {
+	c := &Clock{wait: wait, over: make(chan struct{}), began: time.Now(), seen: time.Now()}
+	go func() {
+		looks := time.NewTicker(clockLook)
+		defer looks.Stop()
+		for {
+			select {
+			case <-looks.C:
+				c.since()
+			case <-c.over:
+				return
+			}
+		}
+	}()
+	return c
+}
+
+// Stop ends the goroutine of the clock. It is called once.
+func (c *Clock) Stop() { close(c.over) }
+
+// A process that has not looked at its clock, as it does once in clockLook, for clockGap was stopped. That is longer
+// than busy machines delay it.
+const (
+	clockLook = 250 * time.Millisecond
+	clockGap  = 2 * time.Second
+)
 
 // Restart counts from now: the job has left the queue, or its table of held ranks has arrived.
 func (c *Clock) Restart() { c.shift(c.since()) }
@@ -44,7 +74,12 @@ func (c *Clock) shift(by time.Duration) {
 func (c *Clock) since() time.Duration {
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	return time.Since(c.began)
+	now := time.Now()
+	if gap := now.Sub(c.seen); gap > clockGap {
+		c.began = c.began.Add(gap)
+	}
+	c.seen = now
+	return now.Sub(c.began)
 }
 
 // Left returns the time that remains for gdbs and attaches; 0: no limit.
@@ -74,10 +109,32 @@ func (c *Clock) Over(what string) error {
 	return fmt.Errorf("%s in %v (of --connect-wait %v, which gdbs have a part of)", what, c.since().Round(time.Second/10), c.wait)
 }
 
-// Bounded returns a context that ends after the time given by a flag; 0: no limit.
+// Bounded returns a context that ends after the time given by a flag, in which times do not count when this process is
+// stopped; 0: no limit.
+//
+// Goroutine: one counts the time; it ends with the context.
 func Bounded(ctx context.Context, wait time.Duration, flag string) (context.Context, context.CancelFunc) {
-	if wait == 0 {
-		return context.WithCancel(ctx)
+	bounded, cancel := context.WithCancelCause(ctx)
+	if wait > 0 {
+		go func() {
+			left, seen := wait, time.Now()
+			look := time.NewTimer(min(left, clockLook))
+			defer look.Stop()
+			for left > 0 {
+				select {
+				case <-look.C:
+				case <-bounded.Done():
+					return
+				}
+				now := time.Now()
+				if gap := now.Sub(seen); gap <= clockGap {
+					left -= gap
+				}
+				seen = now
+				look.Reset(min(max(left, 0), clockLook))
+			}
+			cancel(fmt.Errorf("the time is over (%s %v)", flag, wait))
+		}()
 	}
-	return context.WithTimeoutCause(ctx, wait, fmt.Errorf("the time is over (%s %v)", flag, wait))
+	return bounded, func() { cancel(nil) }
 }
