@@ -140,6 +140,14 @@ func TestEncode(t *testing.T) {
 	}
 }
 
+// Elements of no bytes are not counted one by one.
+func TestManyElementsOfNothing(t *testing.T) {
+	v, err := array(array(intType, 0), 1<<31-1).Encode(nil, nil)
+	if err != nil || v.Format != "[r0,2147483647is4][r0,0is4]is4" || v.Argument() != "00" {
+		t.Errorf("%v, %v", v, err)
+	}
+}
+
 func TestPointers(t *testing.T) {
 	of := array(fields(ptp.Struct, "s", 16, ptp.Field{Name: "t", Type: chars}, ptp.Field{Name: "p", Type: nodePtr, Offset: 8}), 2)
 	mem, _ := hex.DecodeString("01000000000000000200000000000000" + "00000000000000000200000000000000")

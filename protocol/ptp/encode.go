@@ -94,6 +94,9 @@ func (s surveys) add(t *Type, mem []byte) error {
 			}
 		}
 	case Array:
+		if t.Elem.Size == 0 { // however many there are
+			return nil
+		}
 		for i := range t.Count {
 			if err := s.add(t.Elem, mem[min(i*t.Elem.Size, len(mem)):]); err != nil {
 				return err
@@ -301,7 +304,7 @@ func (e *encoder) append(t *Type, mem []byte, inside bool) error {
 	case Struct, Union:
 		return e.appendMembers(t, mem)
 	case Array:
-		if inside {
+		if inside || t.Elem.Size == 0 {
 			return nil
 		}
 		for i := range t.Count {

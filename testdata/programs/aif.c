@@ -66,6 +66,12 @@ struct flexible flexible = {5};
 union number number = {.d = 2.5};
 struct anonymous anonymous = {{.i = 1}, {2, 1.5f}};
 struct node last = {8, 0}, first = {7, &last}, *list = &first, *empty = 0;
+struct {
+    int before;
+    struct {
+        int y;
+    } in[2];
+} nested = {1, {{2}, {3}}};
 struct bits bits = {5, -3, B | C};
 struct large large = {{1}, 42}, table[3] = {{{1}, 7}, {{2}, 8}, {{3}, 9}};
 int matrix[2][2] = {{1, 2}, {3, 4}}, hollow[0], many[20000] = {[100] = 4711, [19999] = 4712}, *pointer = &many[100];

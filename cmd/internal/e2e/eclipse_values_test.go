@@ -31,6 +31,7 @@ func TestEclipseValues(t *testing.T) {
 		"people":    "[{name=[0 - 8] age=1 pay=2 title=} {name=[0 - 8] age=3 pay=4 title=it}]",
 		"number":    "{i=0 d=2.5}",
 		"anonymous": "{i=1 f=1e-45 a=2 b=1.5}",
+		"nested":    "{before=1 in=[0 - 2]}", "(nested).in": "[{y=2} {y=3}]",
 		"bits":      "{low=5 high=-3 both=B | C}",
 		"matrix":    "[[1 2] [3 4]]",
 		"text":      "hé", "alone": "alone", "nothing": "", "broken": "<error: Cannot access memory at address 0x1>",

@@ -12,14 +12,14 @@ import (
 	"sdm/protocol/ptp"
 )
 
-// errType is the error for types that are not supported: C++ classes with methods, Fortran,
-// vectors. Values of such types are sent as text.
+// errType is the error for types that are not supported: classes with bases, those of C++'s library, which
+// gdb prints for people, vectors. Values of such types are sent as text.
 var errType = errors.New("the type is not supported")
 
 // resolver returns the type of a name within another type; size is in bytes.
 type resolver func(name string, size int) (*ptp.Type, error)
 
-// parseType reads the output of ptype/o for a type of C; size is that of the type, in bytes.
+// parseType reads the output of ptype/or for a type of C, or for one of C++ that is plain data; size is that of the type, in bytes.
 //
 //	type = struct point {
 //	/*      0      |       4 */    int x;
@@ -33,7 +33,7 @@ func parseType(text string, size int, resolve resolver) (*ptp.Type, error) {
 		return nil, err
 	}
 	_, t, err := p.declarator(base, size)
-	if err == nil && len(p.tokens) > 0 {
+	if err == nil && (len(p.tokens) > 0 || strings.HasSuffix(strings.TrimSpace(text), "&")) { // size is that of the target
 		err = errType
 	}
 	return t, err
@@ -71,12 +71,13 @@ func plainType(whatis string) *ptp.Type {
 }
 
 // isPointer reports whether a type is a pointer by its name, which qualifiers may follow: char * restrict.
+// One to a member of a class (int C::*) is none: it is an offset.
 func isPointer(text string) bool {
 	words := strings.Fields(text)
 	for len(words) > 0 && isQualifier[words[len(words)-1]] {
 		words = words[:len(words)-1]
 	}
-	return len(words) > 0 && strings.HasSuffix(words[len(words)-1], "*")
+	return len(words) > 0 && strings.HasSuffix(words[len(words)-1], "*") && !strings.HasSuffix(words[len(words)-1], "::*")
 }
 
 // isQualifier are the qualifiers of types, as gdb writes them for C and C++.
@@ -88,6 +89,7 @@ type place struct{ offset, bit, size int }
 // token is a word, a sign, or the place of the following member.
 type token struct {
 	text  string
+	space bool // blanks are before it
 	place *place
 }
 
@@ -112,8 +114,8 @@ func tokenize(text string) []token {
 		}
 		line = comment.ReplaceAllString(line, " ")
 		line, _ = strings.CutPrefix(strings.TrimSpace(line), "type = ")
-		for _, w := range lexemes.FindAllString(line, -1) {
-			out = append(out, token{text: w})
+		for _, at := range lexemes.FindAllStringIndex(line, -1) {
+			out = append(out, token{text: line[at[0]:at[1]], space: at[0] > 0 && line[at[0]-1] == ' '})
 		}
 	}
 	return out
@@ -124,6 +126,7 @@ type typeParser struct {
 	tokens  []token
 	resolve resolver
 	depth   int
+	stale   int // see inner
 }
 
 // mostNested bounds structures within structures.
@@ -146,7 +149,7 @@ func (p *typeParser) take(text string) bool {
 
 func (p *typeParser) word() (string, bool) {
 	w := p.peek()
-	if w == "" || !isWord(w) {
+	if !isWord(w) {
 		return "", false
 	}
 	p.tokens = p.tokens[1:]
@@ -154,6 +157,9 @@ func (p *typeParser) word() (string, bool) {
 }
 
 func isWord(w string) bool {
+	if w == "" {
+		return false
+	}
 	c := w[0]
 	return c == '_' || c == '$' || 'a' <= c && c <= 'z' || 'A' <= c && c <= 'Z'
 }
@@ -167,13 +173,17 @@ func (p *typeParser) qualifiers() {
 // base reads the part of a type before the name of a variable. The result may lack a size.
 func (p *typeParser) base(at place) (*ptp.Type, error) {
 	p.qualifiers()
-	switch word, _ := p.word(); word {
-	case "":
+	word, ok := p.word()
+	switch {
+	case !ok && p.peek() == "(": // (anonymous namespace)
+	case !ok:
 		return nil, errType
-	case "struct":
-		return p.structure(ptp.Struct, "struct", at)
+	}
+	switch word {
+	case "struct", "class":
+		return p.structure(ptp.Struct, word, at)
 	case "union":
-		return p.structure(ptp.Union, "union", at)
+		return p.structure(ptp.Union, word, at)
 	case "enum":
 		return p.enumeration()
 	default:
@@ -192,15 +202,13 @@ var scalarWords = map[string]bool{
 
 func (p *typeParser) scalar(first string) (*ptp.Type, error) {
 	if !scalarWords[first] {
-		if first == "class" || p.peek() == "::" || p.peek() == "<" {
-			return nil, errType
-		}
 		if first == "complex" {
 			w, _ := p.word()
 			return p.complex(w)
 		}
+		name, err := p.qualified(first)
 		p.qualifiers()
-		return named(first), nil
+		return named(name), err
 	}
 	has := map[string]bool{first: true}
 	for p.qualifiers(); scalarWords[p.peek()]; p.qualifiers() {
@@ -243,11 +251,76 @@ func complexOf(t ptp.Type, size int) *ptp.Type {
 	return &t
 }
 
-// structure reads a struct or union, from its name on.
+// qualified reads the rest of a name of C++: namespaces and arguments of templates, as gdb writes them.
+func (p *typeParser) qualified(name string) (string, error) {
+	for {
+		switch {
+		case name == "" && p.peek() == "(" || p.peek() == "::":
+			if p.take("::") {
+				name += "::"
+			}
+			if p.peek() == "(" { // anonymous namespace
+				name += p.bracketed("(", ")")
+				continue
+			}
+			w, ok := p.word()
+			if !ok {
+				return "", errType
+			}
+			name += w
+		case p.peek() == "<" && name != "":
+			name += p.bracketed("<", ">")
+		default:
+			if isOfLibrary(name) {
+				return "", errType
+			}
+			return name, nil
+		}
+	}
+}
+
+// isOfLibrary reports whether a type is one of C++'s library.
+func isOfLibrary(name string) bool { return strings.HasPrefix(name, "std::") }
+
+// bracketed takes the text from an opening bracket up to its end, or all that is left.
+func (p *typeParser) bracketed(from, to string) string {
+	var b strings.Builder
+	open, round := 0, 0
+	for i, t := range p.tokens {
+		if t.space && b.Len() > 0 {
+			b.WriteByte(' ')
+		}
+		b.WriteString(t.text)
+		switch {
+		case t.text == from && round == 0:
+			open++
+		case t.text == to && round == 0:
+			open--
+		case t.text == "(": // (a > b) as the argument of a template
+			round++
+		case t.text == ")":
+			round--
+		}
+		if open == 0 {
+			p.tokens = p.tokens[i+1:]
+			return b.String()
+		}
+	}
+	p.tokens = nil
+	return b.String()
+}
+
+// structure reads a struct, union or class, from its name on.
 func (p *typeParser) structure(kind ptp.Kind, word string, at place) (*ptp.Type, error) {
-	name, _ := p.word()
+	name, ok := p.word()
+	if ok || p.peek() == "(" {
+		var err error
+		if name, err = p.qualified(name); err != nil {
+			return nil, err
+		}
+	}
 	if !p.take("{") {
-		if name == "" || p.peek() == ":" || p.peek() == "<" || p.peek() == "::" {
+		if name == "" || p.peek() == ":" {
 			return nil, errType
 		}
 		return named(word + " " + name), nil
@@ -255,49 +328,159 @@ func (p *typeParser) structure(kind ptp.Kind, word string, at place) (*ptp.Type,
 	if p.depth++; p.depth > mostNested {
 		return nil, errType
 	}
-	defer func() { p.depth-- }()
+	start, outer := p.inner(at.offset), p.stale
+	p.stale = 0
+	defer func() { p.depth--; p.stale = outer }()
 	t := &ptp.Type{Kind: kind, Name: name}
 	for !p.take("}") {
-		f, err := p.field(at.offset)
-		if err != nil {
-			return nil, err
+		switch {
+		case len(p.tokens) == 0:
+			return nil, errType
+		case p.tokens[0].place == nil:
+			if !p.noMember() {
+				return nil, errType
+			}
+		default:
+			f, err := p.field(start)
+			if err != nil {
+				return nil, err
+			}
+			t.Fields = append(t.Fields, f)
 		}
-		t.Fields = append(t.Fields, f)
 	}
 	return t, nil
 }
 
-// field reads a member of a structure that begins at start.
-func (p *typeParser) field(start int) (ptp.Field, error) {
-	if len(p.tokens) == 0 || p.tokens[0].place == nil {
-		return ptp.Field{}, errType // a static member, a function, or a label of C++
+// inner returns the offset that gdb prints for the beginning of a structure, after its opening brace; at is
+// that of the member. For elements of an array, and for what a pointer points to, gdb (10 to 18) adds the
+// offset of the last member before that is a structure, 0 if there is none.
+func (p *typeParser) inner(at int) int {
+	_, after := p.upto("}")
+	if _, _, _, more := p.member(after); more && p.depth > 1 {
+		return p.stale
 	}
+	return at
+}
+
+// upto divides the tokens at a closing sign, which both parts are without; brackets before it are closed.
+func (p *typeParser) upto(sign string) (before, after []token) {
+	open := 0
+	for i, t := range p.tokens {
+		if open == 0 && t.text == sign {
+			return p.tokens[:i], p.tokens[i+1:]
+		}
+		switch t.text {
+		case "{", "(", "[":
+			open++
+		case "}", ")", "]":
+			open--
+		}
+	}
+	return p.tokens, nil
+}
+
+// member returns the name of a member, from all its tokens or from those behind its type; structure tells
+// whether it is one whose members are printed, and more whether it is an array, a pointer or a reference.
+func (p *typeParser) member(tokens []token) (name string, rest []token, structure, more bool) {
+	before, rest := (&typeParser{tokens: tokens}).upto(";")
+	if body := slices.IndexFunc(before, func(t token) bool { return t.text == "{" }); body >= 0 {
+		structure = !slices.ContainsFunc(before[:body], func(t token) bool { return t.text == "enum" })
+		_, before = (&typeParser{tokens: before[body+1:]}).upto("}")
+	}
+	for i, t := range before {
+		next := ""
+		if i+1 < len(before) {
+			next = before[i+1].text
+		}
+		switch {
+		case t.text == ":":
+			return name, rest, structure, more
+		case t.text == "*" || t.text == "&" || t.text == "[":
+			more = true
+		case isWord(t.text) && (next == "" || next == "[" || next == ":" || next == ")" && i > 0 && before[i-1].text == "*"):
+			name = t.text
+		}
+	}
+	return name, rest, structure, more
+}
+
+// noMember skips what is in a class of C++ and has no place: static members, labels, and the note that there
+// are no members.
+func (p *typeParser) noMember() bool {
+	switch p.peek() {
+	case "static":
+		_, p.tokens = p.upto(";")
+		return true
+	case "<": // no data fields
+		p.bracketed("<", ">")
+		return true
+	}
+	_, ok := p.word()
+	return ok && p.take(":")
+}
+
+// field reads a member of a structure that begins at start. One whose type is not supported is a structure
+// without members: Eclipse asks for its value when it is expanded.
+func (p *typeParser) field(start int) (ptp.Field, error) {
 	at := *p.tokens[0].place
 	p.tokens = p.tokens[1:]
 	if at.offset < 0 {
 		at.offset = start
 	}
+	name, rest, structure, more := p.member(p.tokens)
+	f, err := p.supported(at)
+	if err != nil {
+		if rest == nil || name == "" {
+			return f, errType
+		}
+		f = ptp.Field{Name: name, Type: &ptp.Type{Kind: ptp.Struct, Size: at.size}}
+		p.tokens = rest
+	}
+	f.Offset = at.offset - start
+	if f.Offset < 0 {
+		return f, errType
+	}
+	if structure && !more {
+		p.stale = at.offset
+	}
+	return f, nil
+}
+
+// supported reads a member, without its offset.
+func (p *typeParser) supported(at place) (ptp.Field, error) {
 	base, err := p.base(at)
 	if err != nil {
 		return ptp.Field{}, err
 	}
 	name, t, err := p.declarator(base, at.size)
-	f := ptp.Field{Name: name, Type: t, Offset: at.offset - start}
+	f := ptp.Field{Name: name, Type: t}
 	if err == nil && p.take(":") {
 		f.Bit = at.bit
 		f.Width, err = strconv.Atoi(p.peek())
 		p.take(p.peek())
 	}
-	if err == nil && (!p.take(";") || name == "" && t.Kind != ptp.Struct && t.Kind != ptp.Union || f.Offset < 0) {
+	if err == nil && (!p.take(";") || name == "" && t.Kind != ptp.Struct && t.Kind != ptp.Union) {
 		err = errType
 	}
 	return f, err
 }
 
 func (p *typeParser) enumeration() (*ptp.Type, error) {
-	name, _ := p.word()
+	if !p.take("class") {
+		p.take("struct")
+	}
+	name, ok := p.word()
+	if ok || p.peek() == "(" {
+		var err error
+		if name, err = p.qualified(name); err != nil {
+			return nil, err
+		}
+	}
+	for p.peek() == ":" || scalarWords[p.peek()] { // the type of its values
+		p.tokens = p.tokens[1:]
+	}
 	if !p.take("{") {
-		if name == "" || p.peek() == "::" {
+		if name == "" {
 			return nil, errType
 		}
 		return named("enum " + name), nil
@@ -305,8 +488,9 @@ func (p *typeParser) enumeration() (*ptp.Type, error) {
 	t := &ptp.Type{Kind: ptp.Enum, Name: name}
 	next := int64(0)
 	for !p.take("}") {
-		constant, ok := p.word()
-		if !ok {
+		first, _ := p.word()
+		constant, err := p.qualified(first)
+		if err != nil || constant == "" {
 			return nil, errType // gdb leaves out long lists, and prints sets of flags otherwise
 		}
 		if p.take("=") {

@@ -20,7 +20,8 @@ func names(name string, size int) (*ptp.Type, error) {
 		"anon_t":    "type = struct {\n/*      0      |       4 */    int q;\n/*      4      |       8 */    struct in {\n/*      4      |       2 */        short s;\n/*      8      |       4 */        int t;\n} z;\n}",
 		"struct in": "type = struct in {\n/*      0      |       2 */    short s;\n/*      4      |       4 */    int t;\n}",
 		"size_t":    "type = unsigned long", "ulong_t": "type = unsigned long",
-		"enum color": "type = enum color {RED, GREEN = 5}",
+		"enum color": "type = enum color {RED, GREEN = 5}", "ns::EC": "type = enum class ns::EC : unsigned char {ns::EC::P, ns::EC::Q = 200}",
+		"ns::In": "type = struct ns::In {\n/*      0      |       4 */    int a;\n/*      4      |       2 */    short b;\n}",
 	}[name]
 	if !ok {
 		return nil, errors.New("the name is not known")
@@ -108,6 +109,57 @@ func TestPlaces(t *testing.T) {
 	const want = "{c='A' u={a={s=1 t=2} f=1e-45} many=[0 - 2] bits=10}"
 	if got, err := ptptest.Show(v.Format, v.Argument()); err != nil || got != want {
 		t.Errorf("%s: %q, %v; want %q", v.Format, got, err, want)
+	}
+}
+
+// In an array of structures without a name the offsets count from that of the last structure before it.
+func TestPlacesInArrays(t *testing.T) {
+	text, err := os.ReadFile("testdata/types.txt")
+	if err != nil {
+		t.Fatal(err)
+	}
+	found := false
+	for said := range strings.SplitSeq(string(text), "\n= ") {
+		if !strings.Contains(said, "} bf[2];") {
+			continue
+		}
+		found = true
+		_, said, _ = strings.Cut(said, "\n")
+		of, err := parseType(said, 112, names)
+		if err != nil {
+			t.Fatal(err)
+		}
+		u, bf := of.Fields[3].Type.Elem, of.Fields[4].Type.Elem
+		if s := u.Fields[0].Type; s.Fields[0].Offset != 0 || s.Fields[1].Offset != 4 {
+			t.Errorf("in a union: %v", s.Fields)
+		}
+		if bf.Fields[0].Offset != 2 || bf.Fields[1].Offset != 4 { // 16 bits without a name are before a
+			t.Errorf("in a structure: %v", bf.Fields)
+		}
+	}
+	if !found {
+		t.Error("there is no such type")
+	}
+}
+
+// A value for which gdb has a printer is sent as its text.
+func TestPrinters(t *testing.T) {
+	of := &ptp.Type{Kind: ptp.Struct, Fields: []ptp.Field{{Name: "x", Type: &ptp.Type{Kind: ptp.Int, Size: 4}}}}
+	nameless := &ptp.Type{Kind: ptp.Struct, Fields: []ptp.Field{{Type: of}}}
+	for _, c := range []struct {
+		text string
+		of   *ptp.Type
+		want bool
+	}{
+		{"{x = 1, y = 2}", of, true}, {"{{x = 1}, y = 2}", nameless, true}, {"{static s = 1, x = 1}", of, true}, {"{_vptr.A = 0x1, x = 1}", of, true},
+		{"a list of 3", of, false}, {"{[0] = 1}", of, false}, {"", of, false},
+		{"{{x = 1}, {x = 2}}", &ptp.Type{Kind: ptp.Array, Count: 2, Elem: of}, true}, {"{one, two}", &ptp.Type{Kind: ptp.Array, Count: 2, Elem: of}, false},
+		{"0x1000", &ptp.Type{Kind: ptp.Array, Elem: of}, true}, {"{1, 2}", &ptp.Type{Kind: ptp.Array, Count: 2, Elem: of.Fields[0].Type}, true},
+		{"1 + 2i", &ptp.Type{Kind: ptp.Struct, Name: complexName, Fields: of.Fields}, true}, {"{<No data fields>}", &ptp.Type{Kind: ptp.Struct}, true},
+	} {
+		if got := beginsWithMembers(c.text, c.of); got != c.want {
+			t.Errorf("%s: %v", c.text, got)
+		}
 	}
 }
 
@@ -209,7 +261,7 @@ func TestPlainTypes(t *testing.T) {
 		"int": "is4", "unsigned int": "is8", "const volatile long": "is8", "unsigned long long": "is8", "short": "is2", "unsigned short": "is4", "char": "c",
 		"signed char": "is2", "double": "f8", "long double": "f8", "float": "f4", "_Bool": "b1", "bool": "b1", "__int128": "s", "unsigned char": "c",
 		"int *": "^a8v0", "struct point *": "^a8v0", "char *": "pa8", "const char *": "pa8", "char **": "^a8v0", "void *": "^a8v0", "size_t *": "^a8v0",
-		"const int * const": "^a8v0", "char * restrict": "pa8", "const char * const volatile": "pa8", "char * __restrict__": "pa8", "void * const": "^a8v0",
+		"const int * const": "^a8v0", "char * restrict": "pa8", "const char * const volatile": "pa8", "char * __restrict__": "pa8", "void * const": "^a8v0", "int Plain::*": "",
 		"struct s * const": "^a8v0", "float * const": "^a8v0", "const float": "f4", "int (*)(int)": "", "int [3]": "", "size_t": "", "struct point": "", "enum color": "", "double complex": "", "complex double": "", "void": "", "int &": "",
 		"std::vector<int>": "", "std::vector<int> *": "", "union u": "", "int8_t": "", "": "", "int (int)": "",
 	} {

@@ -13,7 +13,7 @@ import (
 // resulting type; size is that of the variable in bytes. A pointer has no element type.
 func (p *typeParser) declarator(base *ptp.Type, size int) (name string, t *ptp.Type, err error) {
 	stars := 0
-	for ; p.take("*"); p.qualifiers() {
+	for ; p.take("*") || p.take("&"); p.qualifiers() { // a reference is an address, too
 		stars++
 	}
 	var counts []int
@@ -47,7 +47,7 @@ func (p *typeParser) declarator(base *ptp.Type, size int) (name string, t *ptp.T
 
 // inParentheses reads "*name[2])(int, char *)", after the first parenthesis.
 func (p *typeParser) inParentheses() (stars int, counts []int, name string, err error) {
-	for ; p.take("*"); p.qualifiers() {
+	for ; p.take("*") || p.take("&"); p.qualifiers() {
 		stars++
 	}
 	name, _ = p.word()
@@ -110,7 +110,7 @@ func (p *typeParser) element(base *ptp.Type, stars, size int) (*ptp.Type, error)
 		return t, nil
 	}
 	t := *base
-	if t.Name == complexName && len(t.Fields) == 2 {
+	if t.Name == complexName && len(t.Fields) == 2 && t.Fields[0].Type.Size == 0 {
 		return complexOf(t, size), nil
 	}
 	t.Size = size

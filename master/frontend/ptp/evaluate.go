@@ -105,6 +105,9 @@ func (v *valuer) values(ctx context.Context, expr string, ranks rank.Set, follow
 
 // named returns the values of an expression with a type that whatis has named.
 func (v *valuer) named(ctx context.Context, expr, whatis string, ranks rank.Set, follow bool) []value {
+	if target := strings.TrimRight(typeText(whatis), "&"); target != typeText(whatis) { // a reference
+		return v.named(ctx, "*&("+expr+")", target, ranks, follow)
+	}
 	if isFortran(whatis) {
 		if t := parseFortran(whatis); t.kind != ptp.Struct && t.kind != ptp.Pointer || t.name == complexName {
 			return v.ofFortran(ctx, expr, t, ranks, follow)
@@ -199,7 +202,7 @@ func (v *valuer) resolver(ctx context.Context, ranks rank.Set) resolver {
 		if v.asked++; v.asked > mostResolved {
 			return nil, errType
 		}
-		groups := v.ask(ctx, "ptype", ranks, protocol.Args{Expr: name, Format: "o"})
+		groups := v.ask(ctx, "ptype", ranks, protocol.Args{Expr: name, Format: "or"})
 		var body textBody
 		if len(groups) != 1 || groups[0].Kind != protocol.KindResult || !v.decodeBody(groups[0], &body) || strings.HasSuffix(body.Text, " "+name) {
 			return nil, errType
@@ -218,6 +221,9 @@ func (v *valuer) of(ctx context.Context, expr string, t typed, follow bool) []va
 	case ptp.Pointer:
 		return v.pointer(ctx, expr, t, follow)
 	case ptp.Struct, ptp.Union, ptp.Array:
+		if v.isForPeople(t) {
+			return v.text(ctx, expr, t.ranks)
+		}
 		if !v.whole {
 			return []value{{ranks: t.ranks, is: t.of.Bare()}}
 		}
@@ -281,6 +287,39 @@ func (v *valuer) readFirst(expr string, ranks rank.Set, format string, read func
 	return out
 }
 
+// isForPeople reports whether gdb has a printer for a value, whose text says more than its members.
+func (v *valuer) isForPeople(t typed) bool {
+	for _, g := range v.first {
+		for _, c := range cellsOf(g, "value", "").in(t.ranks) {
+			if g.Kind == protocol.KindResult {
+				return !beginsWithMembers(referenceHead.ReplaceAllString(c.value, ""), t.of)
+			}
+		}
+	}
+	return false
+}
+
+// referenceHead matches what gdb shows before the target of a reference.
+var referenceHead = regexp.MustCompile(`^\(.*?&\) @0x[0-9a-f]+: `)
+
+// beginsWithMembers reports whether a text is that of a structure or an array without a printer: {x = 1}.
+func beginsWithMembers(text string, t *ptp.Type) bool {
+	rest, open := strings.CutPrefix(text, "{")
+	switch {
+	case t.Kind == ptp.Array && t.Count > 0 && (t.Elem.Kind == ptp.Struct || t.Elem.Kind == ptp.Union || t.Elem.Kind == ptp.Array):
+		return open && beginsWithMembers(rest, t.Elem)
+	case t.Kind != ptp.Struct && t.Kind != ptp.Union || t.Name == complexName:
+		return true
+	case len(t.Fields) == 0 || !open:
+		return open
+	case strings.HasPrefix(rest, "static ") || strings.HasPrefix(rest, "_vptr"):
+		return true
+	case t.Fields[0].Name == "":
+		return beginsWithMembers(rest, t.Fields[0].Type)
+	}
+	return strings.HasPrefix(rest, t.Fields[0].Name+" = ")
+}
+
 // isShort matches what gdb shows of a text or an array that is not all of it.
 var isShort = regexp.MustCompile(`\.\.\.|<repeats `)
 
@@ -323,8 +362,8 @@ func (v *valuer) targets(ctx context.Context, expr string, ranks rank.Set) []val
 // memory reads structures and arrays from the memory of the ranks.
 func (v *valuer) memory(ctx context.Context, expr string, t typed) []value {
 	cut := *t.of
-	if cut.Kind == ptp.Array && cut.Size > mostData {
-		cut.Count = min(cut.Count, max(mostData/cut.Elem.Size, pageOfArray))
+	if cut.Kind == ptp.Array {
+		cut.Count = min(cut.Count, max(mostData/max(cut.Elem.Size, 1), pageOfArray))
 		cut.Size = cut.Count * cut.Elem.Size
 	}
 	if cut.Size > mostWhole || !v.littleEndian(ctx, t.ranks) {

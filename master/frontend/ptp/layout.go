@@ -27,7 +27,7 @@ func (v *valuer) askLayout(ctx context.Context, expr string, ranks rank.Set) *la
 	return &layout{
 		expr:    expr,
 		size:    v.post(ctx, "print", ranks, protocol.Args{Expr: "sizeof(" + expr + ")", Limit: everyValue}),
-		members: v.post(ctx, "ptype", ranks, protocol.Args{Expr: expr, Format: "o"}),
+		members: v.post(ctx, "ptype", ranks, protocol.Args{Expr: expr, Format: "or"}),
 	}
 }
 
