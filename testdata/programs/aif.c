@@ -76,6 +76,9 @@ struct bits bits = {5, -3, B | C};
 struct large large = {{1}, 42}, table[3] = {{{1}, 7}, {{2}, 8}, {{3}, 9}};
 int matrix[2][2] = {{1, 2}, {3, 4}}, hollow[0], many[20000] = {[100] = 4711, [19999] = 4712}, *pointer = &many[100];
 char *text = "h\303\251", *nothing = 0, *broken = (char *)1, *restrict alone = "alone";
+#define TEN "0123456789"
+#define HUNDRED TEN TEN TEN TEN TEN TEN TEN TEN TEN TEN
+char *longer = HUNDRED HUNDRED HUNDRED "...";
 const int *const pinned = &many[100];
 char *words[2] = {"one", "two"};
 unsigned long mixed[2] = {1, 18446744073709551615ul};

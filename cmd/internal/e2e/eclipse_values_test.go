@@ -32,9 +32,9 @@ func TestEclipseValues(t *testing.T) {
 		"number":    "{i=0 d=2.5}",
 		"anonymous": "{i=1 f=1e-45 a=2 b=1.5}",
 		"nested":    "{before=1 in=[0 - 2]}", "(nested).in": "[{y=2} {y=3}]",
-		"bits":      "{low=5 high=-3 both=B | C}",
-		"matrix":    "[[1 2] [3 4]]",
-		"text":      "hé", "alone": "alone", "nothing": "", "broken": "<error: Cannot access memory at address 0x1>",
+		"bits":   "{low=5 high=-3 both=B | C}",
+		"matrix": "[[1 2] [3 4]]",
+		"text":   "hé", "alone": "alone", "nothing": "", "broken": "<error: Cannot access memory at address 0x1>",
 		"words": "[one two]", "mixed": "[1 18446744073709551615]",
 		"large": "{before=[0 - 20000] key=42}", "table": "[{before=[0 - 20000] key=7} {before=[0 - 20000] key=8} {before=[0 - 20000] key=9}]",
 		"empty": "0x0000000000000000", "person.age + 1": "37", "person.name": "['A' 'd' 'a' 0 0 0 0 0]",
@@ -57,6 +57,7 @@ func TestEclipseValues(t *testing.T) {
 	// What the view of variables asks for, before anything is expanded, and page by page.
 	for expr, want := range map[string]string{
 		"person": "{}", "number": "{}", "many": "[0 - 20000]", "people": "[0 - 2]", "big": "3000000000", "text": "hé",
+		"longer": strings.Repeat("0123456789", 30) + "...", "sizeof(big) >= 4": "1",
 	} {
 		if got := p.shown(ptp.EvaluatePartial, expr, "", "0", "0"); got != want {
 			t.Errorf("%s, not expanded: %q, want %q", expr, got, want)

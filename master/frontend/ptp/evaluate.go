@@ -25,16 +25,19 @@ func evaluate(ctx context.Context, j *action, args arguments) {
 // evaluatePartial is EVALUATE PARTIAL EXPR: without children, a structure and an array are sent
 // empty, and a pointer without its target.
 func evaluatePartial(ctx context.Context, j *action, args arguments) {
-	j.evaluate(ctx, args[0], j.name(args[1], args[0]), isTrue(args[2]))
+	whole := isTrue(args[2])
+	j.evaluate(ctx, args[0], j.name(args[1], args[0], whole), whole)
 }
 
 func (j *action) evaluate(ctx context.Context, expr, name string, whole bool) {
 	v := &valuer{action: j, whole: whole}
-	for _, x := range v.values(ctx, expr, j.ranks, true) {
+	values := v.values(ctx, expr, j.ranks, true)
+	for _, x := range values {
 		j.say(ptp.EventData, x.ranks, x.is.Format, x.is.Argument(), ptp.Latin1(x.name), name)
 	}
 	if name != "" { // a stop tells whether it has changed since
-		j.shown = append(j.shown, shown{name, shownBy(v.first)})
+		now := shownBy(v.first)
+		j.shown = append(j.shown, shown{name, append(now, sent(values, unseen(now, j.ranks))...)})
 	}
 }
 

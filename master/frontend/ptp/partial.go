@@ -4,6 +4,7 @@ package ptp
 
 import (
 	"context"
+	"fmt"
 	"regexp"
 	"slices"
 	"strconv"
@@ -26,8 +27,9 @@ type partials struct {
 type partial struct {
 	id    string // as Eclipse knows it; that of a member or element is PARENT.NAME
 	expr  string
+	whole bool // members and elements were asked for
 	ranks rank.Set
-	seen  cells // what gdb has shown of it when it was last evaluated
+	seen  cells // what gdb has shown of it when it was last evaluated; of what it shows in part, what Eclipse was sent
 }
 
 // root returns the name that covers the members and elements of an expression with this name.
@@ -37,7 +39,7 @@ func root(id string) string {
 }
 
 // name returns the name of an expression of the action's ranks: the given one, or a new one for "".
-func (j *action) name(given, expr string) string {
+func (j *action) name(given, expr string, whole bool) string {
 	if j.asked != nil && j.asked.of != nil { // it has its name
 		return j.value.name
 	}
@@ -53,11 +55,11 @@ func (j *action) name(given, expr string) string {
 			if p.expr != expr {
 				p.seen = nil
 			}
-			p.ranks, p.expr = p.ranks.Union(j.ranks), expr
+			p.ranks, p.expr, p.whole = p.ranks.Union(j.ranks), expr, whole
 			return given
 		}
 	}
-	known := append(j.partials.known, partial{id: given, expr: expr, ranks: j.ranks})
+	known := append(j.partials.known, partial{id: given, expr: expr, whole: whole, ranks: j.ranks})
 	j.partials.known = known[max(0, len(known)-mostPartials):]
 	return given
 }
@@ -69,9 +71,8 @@ const mostCompared = 100
 type changes []changed
 
 type changed struct {
-	id    string
-	ranks rank.Set
-	asked calls
+	partial // with the ranks on which it may have changed
+	asked   calls
 }
 
 // compared asks for the expressions of some ranks, which have stopped, for each expression once: Eclipse
@@ -92,7 +93,8 @@ func (j *action) compared(ctx context.Context, ranks rank.Set) changes {
 		if _, ok := asked[q]; !ok && len(asked) < mostCompared {
 			asked[q] = j.show(ctx, p.expr, those)
 		}
-		all = append(all, changed{p.id, those, asked[q]})
+		p.ranks = those
+		all = append(all, changed{p, asked[q]})
 	}
 	return all
 }
@@ -100,15 +102,32 @@ func (j *action) compared(ctx context.Context, ranks rank.Set) changes {
 // changesOf compares the expressions with what they were at the last stop. Eclipse asks again for each
 // that is told as changed.
 func (j *action) changesOf(ctx context.Context, all changes) changes {
+	detailed := map[string]cells{}
 	for i := range all {
-		all[i].ranks = j.different(ctx, all[i])
+		all[i].ranks = j.different(ctx, all[i], detailed)
 	}
 	return slices.DeleteFunc(all, func(c changed) bool { return c.ranks.IsEmpty() })
 }
 
-// different returns the ranks on which an expression may not be what it was.
-func (j *action) different(ctx context.Context, c changed) rank.Set {
-	now := shownBy(c.asked.answers(ctx))
+// mostDetailed bounds the expressions that are evaluated as for Eclipse at a stop, one after the other: those
+// that gdb shows in part. Of more, all are told as changed.
+const mostDetailed = 30
+
+// different returns the ranks on which an expression may not be what it was. detailed has what was asked for
+// in detail so far.
+func (j *action) different(ctx context.Context, c changed, detailed map[string]cells) rank.Set {
+	answers := c.asked.answers(ctx)
+	now := shownBy(answers)
+	if left := unseen(now, c.ranks); c.asked != nil && !left.IsEmpty() {
+		key := fmt.Sprint(c.whole, left, c.expr)
+		if _, known := detailed[key]; !known && len(detailed) < mostDetailed {
+			quiet := &action{front: j.front, ranks: left, what: j.what, asked: j.asked} // a stop has no ERROR
+			v := &valuer{action: quiet, whole: c.whole, expr: c.expr, first: answers}
+			v.early = v.again(ctx, c.expr, left)
+			detailed[key] = sent(v.values(ctx, c.expr, left, true), left)
+		}
+		now = append(now, detailed[key]...)
+	}
 	var same rank.Set
 	for _, n := range now {
 		for _, s := range j.seen(c.id).in(n.ranks) {
@@ -121,13 +140,37 @@ func (j *action) different(ctx context.Context, c changed) rank.Set {
 	return c.ranks.Minus(same)
 }
 
-// mayChange matches expressions that may change something, or call a function: they are evaluated only
-// when Eclipse asks for them.
-var mayChange = regexp.MustCompile(`=|\+\+|--|\w\s*\(`)
+// unseen returns the ranks that are in no cell.
+func unseen(now cells, ranks rank.Set) rank.Set {
+	for _, n := range now {
+		ranks = ranks.Minus(n.ranks)
+	}
+	return ranks
+}
+
+// sent returns what Eclipse is sent for some ranks.
+func sent(values []value, ranks rank.Set) cells {
+	var all cells
+	for _, x := range values {
+		all = append(all, cell{x.ranks, x.is.Format + " " + x.is.Argument()})
+	}
+	return all.in(ranks)
+}
+
+// mayChange reports whether an expression may change something, or calls a function: it is evaluated only
+// when Eclipse asks for it.
+func mayChange(expr string) bool {
+	return changing.MatchString(harmless.ReplaceAllString(expr, "  "))
+}
+
+var (
+	changing = regexp.MustCompile(`=|\+\+|--|\w\s*\(`)
+	harmless = regexp.MustCompile(`[=!]=|[^<>][<>]=|\b(?:sizeof|alignof|_Alignof)\b`)
+)
 
 // show asks for what gdb shows of an expression.
 func (j *action) show(ctx context.Context, expr string, ranks rank.Set) calls {
-	if mayChange.MatchString(expr) {
+	if mayChange(expr) {
 		return nil
 	}
 	return j.post(ctx, "print", ranks, protocol.Args{Expr: expr, Limit: everyValue})
