@@ -246,17 +246,17 @@ func together(name, key string, x *mpi.Wait) wait.Call {
 
 // needOf tells whether a call needs all its messages.
 func needOf(x *mpi.Wait) wait.Need {
-	switch {
-	case x.Any:
+	if x.Any {
 		return wait.One
-	case len(x.Messages) == 2 && x.Class == mpi.Matching:
-		return wait.Perhaps
 	}
 	return wait.All
 }
 
 func (w *waits) message(function string, x *mpi.Wait, m *mpi.Message) wait.Message {
 	e := wait.Edge{Function: function, Send: m.Send, Need: needOf(x), Tag: m.Tag}
+	if m.Perhaps {
+		e.Need = wait.Perhaps
+	}
 	if m.Comm != nil && m.Comm.Context != "" {
 		e.Comm = w.comm(m.Comm)
 	}

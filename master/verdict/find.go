@@ -176,8 +176,17 @@ func (s *solver) cause(c *cause) Finding {
 		f.Certain = false
 	}
 	s.told = s.told.Union(causes)
-	f.Text = strings.Join(append(parts, sentence(does, ", ")), "; ") + s.othersWaiting(c.vertices, f.Ranks)
+	parts = append(parts, sentence(does, ", "))
+	if slices.ContainsFunc(levels, s.isPerhaps) { // then the cause is the most certain part
+		slices.Reverse(parts)
+	}
+	f.Text = strings.Join(parts, "; ") + s.othersWaiting(c.vertices, f.Ranks)
 	return f
+}
+
+// isPerhaps reports whether some rank of a level waits for a message that may be complete.
+func (s *solver) isPerhaps(l level) bool {
+	return slices.ContainsFunc(l.messages, func(a arc) bool { return s.g.Edges()[a.edge].Need == wait.Perhaps })
 }
 
 // mayReturn reports whether an arc leads to the holder of a lock, or of the end of a pipe, that may have let go of it

@@ -142,6 +142,8 @@ func (s *solver) messages() {
 			}
 		}
 	}
+	var met []arc               // of halves that may be complete
+	waiting := map[int32]bool{} // ranks with such a half whose other half no rank does
 	for i := range s.g.Edges() {
 		e := &s.g.Edges()[i]
 		if e.Need == wait.Perhaps || e.Need == wait.Target {
@@ -152,12 +154,25 @@ func (s *solver) messages() {
 		}
 		each(e, func(r rank.ID, peer int) {
 			fits := func(tag int) bool { return tag == e.Tag || tag < 0 || e.Tag < 0 }
-			met := e.Object == "" && (slices.ContainsFunc(tags[half{int32(peer), int32(r), e.Comm, !e.Send}], fits) ||
+			isMet := e.Object == "" && (slices.ContainsFunc(tags[half{int32(peer), int32(r), e.Comm, !e.Send}], fits) ||
 				slices.ContainsFunc(tags[half{int32(peer), anyone, e.Comm, !e.Send}], fits))
-			if !met && !s.fixed.Contains(r) {
-				s.arcs = append(s.arcs, arc{int32(r), int32(peer), int32(i), false})
+			a := arc{int32(r), int32(peer), int32(i), false}
+			switch {
+			case s.fixed.Contains(r):
+			case !isMet:
+				s.arcs = append(s.arcs, a)
+				waiting[a.from] = waiting[a.from] || e.Need == wait.Perhaps
+			case e.Need == wait.Perhaps:
+				met = append(met, a)
 			}
 		})
+	}
+	// The other half that such a rank seems to meet may be of an earlier call, and complete: the rank may wait for it
+	// as well as for the one that no rank does, which may be complete itself.
+	for _, a := range met {
+		if waiting[a.from] {
+			s.arcs = append(s.arcs, a)
+		}
 	}
 	s.index()
 }

@@ -106,6 +106,7 @@ func (x *group) names() (names []string) {
 }
 
 // messageClauses describes arcs of messages. Consecutive ranks are one clause: "0-62 wait for 1..63 (receive tag 3)".
+// So are several messages of the same ranks: "0 waits for 1 (send tag 3, receive tag 3)".
 func (s *solver) messageClauses(arcs []arc) (out []clause) {
 	arcs, out = s.anyClauses(arcs)
 	slices.SortFunc(arcs, func(a, b arc) int {
@@ -134,8 +135,13 @@ func (s *solver) messageClauses(arcs []arc) (out []clause) {
 		}
 		run := wait.Run{First: rank.ID(first.from), Count: n, Peer: int(first.to), Step: int(step)}
 		e := &s.g.Edges()[first.edge]
-		text := plural(run.Ranks(), "waits", "wait") + " for " + peers + " (" + s.halfText(e) + s.instead(e, run) + ")"
-		out = append(out, clause{rank.ID(first.from), text})
+		text, half := plural(run.Ranks(), "waits", "wait")+" for "+peers+" (", s.halfText(e)+s.instead(e, run)+")"
+		same := slices.IndexFunc(out, func(c clause) bool { return strings.HasPrefix(c.text, text) })
+		if same >= 0 {
+			out[same].text = strings.TrimSuffix(out[same].text, ")") + ", " + half
+		} else {
+			out = append(out, clause{rank.ID(first.from), text + half})
+		}
 		arcs = arcs[n:]
 	}
 	return out

@@ -138,7 +138,19 @@ func TestRules(t *testing.T) {
 		{"a half of Sendrecv that leads elsewhere", jobOf(4).in("0", "MPI_Barrier", "w").
 			waits("1", send(2, 6, need(wait.Perhaps)), receive(0, 6, need(wait.Perhaps))).
 			waits("3", send(0, 6, need(wait.Perhaps)), receive(2, 6, need(wait.Perhaps))).does("2", wait.Sleeping, "sleep from libc.so.6", "f x.c:1"),
-			"so far: 0 waits in MPI_Barrier on MPI_COMM_WORLD for 1-3; 1 waits for 2 (send tag 6), 3 waits for 2 (receive tag 6); 2 sleeps in f (x.c:1)"},
+			"so far: 2 sleeps in f (x.c:1); 1 waits for 2 (send tag 6), 3 waits for 2 (receive tag 6); 0 waits in MPI_Barrier on MPI_COMM_WORLD for 1-3"},
+		{"halves of which nothing is known, and one sleeps", jobOf(5).
+			waits("0", send(4, 2, need(wait.Perhaps)), receive(1, 2, need(wait.Perhaps))).
+			waits("1", send(0, 2, need(wait.Perhaps)), receive(2, 2, need(wait.Perhaps))).
+			does("2", wait.Sleeping, "sleep from libc.so.6", "f x.c:1").
+			waits("3", send(4, 1, need(wait.Perhaps)), receive(2, 1, need(wait.Perhaps))).
+			waits("4", send(0, 1, need(wait.Perhaps)), receive(3, 1, need(wait.Perhaps))),
+			"so far: 2 sleeps in f (x.c:1); 1 waits for 2 (receive tag 2), 3 waits for 2 (receive tag 1); 0 waits for 1 (receive tag 2), 4 waits for 3 (receive tag 1)"},
+		{"halves of Sendrecv that are under way", jobOf(2).
+			waits("0", send(1, 2, need(wait.Perhaps)), receive(1, 2, need(wait.Perhaps))).
+			waits("1", send(0, 2, need(wait.Perhaps)), receive(0, 2, need(wait.Perhaps))), ""},
+		{"both halves for the same rank", jobOf(2).waits("0", send(1, 2), receive(1, 2)).does("1", wait.Sleeping, "sleep from libc.so.6", "f x.c:1"),
+			"certain: 0 waits for 1 (receive tag 2, send tag 2); 1 sleeps in f (x.c:1)"},
 		{"in MPI_Finalize", jobOf(2).in("0", "MPI_Barrier", "w").add("1", wait.Rank{Waits: []wait.Message{{Edge: wait.Edge{Function: "MPI_Finalize"}, Peer: wait.Unknown}}}),
 			"certain: 0 waits in MPI_Barrier on MPI_COMM_WORLD for 1; 1 is in MPI_Finalize"},
 		{"a half that is perhaps complete", jobOf(2).waits("0", receive(1, 8, need(wait.Perhaps))).waits("1", receive(0, 8)),

@@ -29,6 +29,8 @@ type Call struct {
 	Comm     *Communicator // nil: it has none, or it is not known
 	Requests []Request     // that it waits for; nil: not known, or none
 
+	send, receive half // of Sendrecv
+
 	finder *argument.Finder
 }
 
@@ -143,6 +145,7 @@ func Find(l *Library, t *snapshot.Thread) *Call {
 	}
 	l.byRequest(c)
 	l.complete(c)
+	c.send, c.receive = l.halvesOf(c)
 	return c
 }
 

@@ -70,6 +70,8 @@ type Message struct {
 	Tag  int
 	Comm *Communicator // nil: not known
 	Done bool          // it is complete already
+	// Perhaps: of one half of Sendrecv, it is not known whether it is complete.
+	Perhaps bool
 	// Kind is "send" or "receive", or "collective" of a request that waits for the other members of Comm,
 	// which has no peer and tag; "": not known.
 	Kind string
@@ -143,15 +145,18 @@ var together = map[string]bool{"Init": true, "Init_thread": true, "Finalize": tr
 
 // messages returns the halves of messages of a call; Sendrecv has two.
 func (c *Call) messages() (all []Message) {
-	half := func(peer, tag string, send bool) {
+	dest, source := c.Arg("dest"), c.Arg("source")
+	sendrecv := dest != nil && source != nil && c.worldPeer(dest) != NoPeer && c.worldPeer(source) != NoPeer
+	add := func(peer, tag string, send bool, state half) {
 		a := c.Arg(peer)
 		if a == nil {
 			return
 		}
-		m := Message{Send: send, Peer: c.worldPeer(a), Tag: Unknown, Comm: c.Comm, Kind: "receive"}
+		m := Message{Send: send, Peer: c.worldPeer(a), Tag: Unknown, Comm: c.Comm, Kind: "receive", Done: state == complete}
 		if send {
 			m.Kind = "send"
 		}
+		m.Perhaps = sendrecv && state == perhaps
 		t := c.Arg(tag)
 		if t == nil {
 			t = c.arg(Tag)
@@ -161,8 +166,8 @@ func (c *Call) messages() (all []Message) {
 		}
 		all = append(all, m)
 	}
-	half("dest", "sendtag", true)
-	half("source", "recvtag", false)
+	add("dest", "sendtag", true, c.send)
+	add("source", "recvtag", false, c.receive)
 	return all
 }
 

@@ -38,7 +38,13 @@ func TestWait(t *testing.T) {
 		{"send of which little is known", call("Ssend", nil, map[string]int64{"dest": 2}),
 			Wait{Class: Matching, Messages: []Message{{Send: true, Peer: Unknown, Tag: Unknown, Kind: "send"}}, Root: None, Bytes: None, Target: None}},
 		{"both", call("Sendrecv", world, map[string]int64{"dest": 2, "sendtag": 1, "source": 0, "recvtag": 3, "comm": 1}),
-			Wait{Class: Matching, Comm: world, All: true, Messages: []Message{{Send: true, Peer: 2, Tag: 1, Comm: world, Kind: "send"}, {Peer: 0, Tag: 3, Comm: world, Kind: "receive"}}, Root: None, Bytes: None, Target: None}},
+			Wait{Class: Matching, Comm: world, All: true, Messages: []Message{{Send: true, Peer: 2, Tag: 1, Comm: world, Kind: "send", Perhaps: true}, {Peer: 0, Tag: 3, Comm: world, Kind: "receive", Perhaps: true}}, Root: None, Bytes: None, Target: None}},
+		{"the half that is not complete", halves(call("Sendrecv", world, map[string]int64{"dest": 2, "sendtag": 1, "source": 0, "recvtag": 3, "comm": 1}), complete, pending),
+			Wait{Class: Matching, Comm: world, All: true, Messages: []Message{{Send: true, Peer: 2, Tag: 1, Comm: world, Kind: "send", Done: true}, {Peer: 0, Tag: 3, Comm: world, Kind: "receive"}}, Root: None, Bytes: None, Target: None}},
+		{"one half of which nothing is known", halves(call("Sendrecv", world, map[string]int64{"dest": 2, "sendtag": 1, "source": 0, "recvtag": 3, "comm": 1}), pending, perhaps),
+			Wait{Class: Matching, Comm: world, All: true, Messages: []Message{{Send: true, Peer: 2, Tag: 1, Comm: world, Kind: "send"}, {Peer: 0, Tag: 3, Comm: world, Kind: "receive", Perhaps: true}}, Root: None, Bytes: None, Target: None}},
+		{"a half without a peer", call("Sendrecv", world, map[string]int64{"dest": NoPeer, "sendtag": 1, "source": 0, "recvtag": 3, "comm": 1}),
+			Wait{Class: Matching, Comm: world, All: true, Messages: []Message{{Send: true, Peer: NoPeer, Tag: 1, Comm: world, Kind: "send"}, {Peer: 0, Tag: 3, Comm: world, Kind: "receive"}}, Root: None, Bytes: None, Target: None}},
 		{"requests", waitall,
 			Wait{Class: Completion, Messages: []Message{{Peer: 3, Tag: 5, Comm: reversed, Kind: "receive"}, {Send: true, Peer: Unknown, Tag: Unknown, Kind: "send"}}, Root: None, Bytes: None, Target: None}},
 		{"one of the requests", waitany,
@@ -70,4 +76,10 @@ func TestWait(t *testing.T) {
 			t.Errorf("%s: %+v, want %+v", c.name, got, c.want)
 		}
 	}
+}
+
+// halves says what is known about the halves of a call.
+func halves(c *Call, send, receive half) *Call {
+	c.send, c.receive = send, receive
+	return c
 }

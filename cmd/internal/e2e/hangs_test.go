@@ -52,7 +52,7 @@ var hangs = []planted{
 	{name: "waitall", want: "certain: 0,4 wait in MPI_Barrier on MPI_COMM_WORLD for 1-3; 1 waits for 2 (receive tag 4), 3 waits for 2 (receive tag 4); 2 sleeps for up to N s in waitall (hang.c)"},
 	{name: "server", want: "certain: deadlock: 0 waits for any of 1-4 (receive tag 5), 1-4 wait in MPI_Barrier on MPI_COMM_WORLD for 0"},
 	{name: "tag", want: "certain: deadlock: 0-2,4 wait in MPI_Barrier on MPI_COMM_WORLD for 3, 3 waits for 2 (receive tag 99, 2 has sent tag 7)"},
-	{name: "shift", want: "so far: 0,4 wait in MPI_Barrier on MPI_COMM_WORLD for 1-3; 1 waits for 2 (send tag 6), 3 waits for 2 (receive tag 6); 2 sleeps for up to N s in shift (hang.c)"},
+	{name: "shift", want: "certain: 0,4 wait in MPI_Barrier on MPI_COMM_WORLD for 1-3; 1 waits for 2 (send tag 6), 3 waits for 2 (receive tag 6); 2 sleeps for up to N s in shift (hang.c)"},
 	{name: "isend", want: "certain: deadlock: 0,2-4 wait in MPI_Barrier on MPI_COMM_WORLD for 1, 1 waits for 2 (send tag 6)"},
 	{name: "file", want: "certain: 0-1,3-4 wait in MPI_File_open on MPI_COMM_WORLD for 2; 2 sleeps for up to N s in file (hang.c)"},
 	{name: "othercomm", want: "certain: deadlock: 0-2,4 wait in MPI_Barrier on copy for 3, 3 waits for 2 (receive tag 9 on copy, 2 has sent tag 9 on MPI_COMM_WORLD)"},
