@@ -72,14 +72,34 @@ func compareFirst(a, b rank.Set) int {
 	return cmp.Compare(x, y)
 }
 
-// calledBy returns the function that has made the call of ranks, if it is the same for all.
+// mostCallers bounds the functions that are named as callers of a call.
+const mostCallers = 3
+
+// calledBy returns the functions that have made the call of ranks, if that of each of them is known.
 func calledBy(g *wait.Graph, ranks rank.Set) string {
+	var callers []string
 	for _, d := range g.Doings() {
-		if names := d.Names(); len(names) > 0 && !strings.HasPrefix(names[0], "??") && ranks.Minus(d.Ranks).IsEmpty() {
-			return ", called by " + frameText(names[0])
+		if len(callers) > mostCallers || !d.Ranks.Intersects(ranks) {
+			continue
+		}
+		names := d.Names()
+		if len(names) == 0 || strings.HasPrefix(names[0], "??") {
+			return ""
+		}
+		if text := frameText(names[0]); !slices.Contains(callers, text) {
+			callers = append(callers, text)
 		}
 	}
-	return ""
+	if len(callers) > mostCallers {
+		callers = append(callers[:mostCallers], "others")
+	}
+	if n := len(callers); n > 1 {
+		callers = []string{strings.Join(callers[:n-1], ", ") + " and " + callers[n-1]}
+	}
+	if len(callers) == 0 {
+		return ""
+	}
+	return ", called by " + callers[0]
 }
 
 // placeOf returns where ranks wait outside of MPI, if it is the same for all.

@@ -166,7 +166,11 @@ func (s *solver) anyClauses(arcs []arc) (rest []arc, out []clause) {
 		if !many {
 			all = rank.Of(of[from]...)
 		}
-		text := fmt.Sprintf("%d waits for any of %s (%s)", from, Ranks(all), s.halfText(e)+came)
+		one := "any of "
+		if all.Len() == 1 {
+			one = ""
+		}
+		text := fmt.Sprintf("%d waits for %s%s (%s)", from, one, Ranks(all), s.halfText(e)+came)
 		out = append(out, clause{rank.ID(from), text})
 	}
 	return rest, out

@@ -126,6 +126,8 @@ func TestRules(t *testing.T) {
 			"certain: deadlock: 0 waits for any of 1-2 (receive tag 5), 1 waits for 0 (receive tag 6), 2 waits for 1 (receive tag 7)"},
 		{"one of several, and one of them can", jobOf(3).waits("0", receive(1, 5, need(wait.One)), receive(2, 5, need(wait.One))).waits("1", receive(0, 6)).does("2", wait.Running, "f x.c:1"),
 			"certain: 1 waits for 0 (receive tag 6); 0 waits in MPI_Recv for one of several messages"},
+		{"any of one", jobOf(2).waits("0", receive(wait.Any, 5)).waits("1", receive(0, 6)),
+			"certain: deadlock: 0 waits for 1 (receive tag 5), 1 waits for 0 (receive tag 6)"},
 		{"a master that has answered, and its message is under way", jobOf(2).waits("0", receive(wait.Any, 5)).waits("1", send(0, 5)), ""},
 		{"not known", jobOf(3).in("1-2", "MPI_Barrier", "w").waits("0", receive(wait.Unknown, wait.Unknown)),
 			"certain: 1-2 wait in MPI_Barrier on MPI_COMM_WORLD for 0; 0 is in MPI_Recv, it is not known for whom"},
@@ -251,6 +253,34 @@ func TestRows(t *testing.T) {
 	}
 	if got != want {
 		t.Errorf("got\n%s\nwant\n%s", got, want)
+	}
+}
+
+// TestCallers checks who is said to have called.
+func TestCallers(t *testing.T) {
+	at := func(frames string) wait.Rank {
+		return wait.Rank{Doing: wait.Doing{Frames: frames}, Comms: []wait.Comm{jobOf(5).comm("w")}, Waits: []wait.Message{receive(0, 1)}}
+	}
+	for _, c := range []struct {
+		name    string
+		callers []string // of ranks from 1 on
+		want    string
+	}{
+		{"the same", []string{"f x.c:1", "f x.c:1"}, "[1-2] MPI_Recv from 0 tag 1, called by f (x.c:1)"},
+		{"several", []string{"f x.c:1", "f x.c:2", "g x.c:1"}, "[1-3] MPI_Recv from 0 tag 1, called by f (x.c:1), f (x.c:2) and g (x.c:1)"},
+		{"many", []string{"f x.c:1", "f x.c:2", "f x.c:3", "f x.c:4"}, "[1-4] MPI_Recv from 0 tag 1, called by f (x.c:1), f (x.c:2), f (x.c:3) and others"},
+		{"one that is not known", []string{"f x.c:1", "?? from x"}, "[1-2] MPI_Recv from 0 tag 1"},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			j := jobOf(5)
+			for i, frames := range c.callers {
+				j.add(strconv.Itoa(i+1), at(frames))
+			}
+			rows := Rows(j.graph)
+			if got := "[" + Ranks(rows[0].Ranks) + "] " + rows[0].Text; len(rows) != 1 || got != c.want {
+				t.Errorf("got %s and %d rows, want %s", got, len(rows), c.want)
+			}
+		})
 	}
 }
 
