@@ -3,6 +3,7 @@
 package verdict
 
 import (
+	"cmp"
 	"slices"
 	"strconv"
 	"strings"
@@ -25,7 +26,7 @@ func (s *solver) doesBy(r rank.ID, d *wait.Doing) string {
 	if s.blocked.Contains(r) && !s.fixed.Contains(r) {
 		return s.waitsOpenly(r)
 	}
-	return threadsText(d)
+	return s.threadsText(d)
 }
 
 // stateTexts are what is said of states if nothing else is known.
@@ -34,11 +35,13 @@ var stateTexts = map[wait.State]string{
 	wait.Unread: "could not be read", wait.Disk: "waits for a device", wait.Sleeping: "waits in the kernel",
 }
 
-// activity returns what a thread does, and where. left is that of wait.Doing.
-func activity(t *wait.Thread, left int) string {
-	frames := wait.Doing{Frames: t.Frames}.Names()
+// computing is what a thread does that waits for nothing.
+const computing = "computes"
+
+// action returns what a thread does, the functions where it does that, and those that a signal handler has interrupted.
+func action(t *wait.Thread) (text string, frames, interrupted []string) {
+	frames = wait.Doing{Frames: t.Frames}.Names()
 	handler := slices.IndexFunc(frames, func(f string) bool { return strings.HasPrefix(f, wait.HandlerFrame) })
-	var interrupted []string
 	if handler >= 0 {
 		frames, interrupted = frames[:handler], frames[handler:]
 	}
@@ -46,16 +49,26 @@ func activity(t *wait.Thread, left int) string {
 	if text == "" && (t.State == wait.Sleeping || t.State == wait.NotKnown) {
 		text, user = inKernel(frames)
 	}
-	if text == "" {
-		text = stateTexts[t.State]
+	return cmp.Or(text, stateTexts[t.State], computing), frames[user:], interrupted
+}
+
+// computes reports whether the first thread of a row computes, or in the end waits for one that does.
+func computes(d *wait.Doing) bool {
+	threads, cycle := chain(d, 1)
+	if len(threads) == 0 || cycle >= 0 {
+		return false
 	}
-	if text == "" {
-		text = "computes"
-	}
+	text, _, _ := action(&threads[len(threads)-1])
+	return text == computing
+}
+
+// activity returns what a thread does, and where. left is that of wait.Doing.
+func activity(t *wait.Thread, left int) string {
+	text, frames, interrupted := action(t)
 	if text == "sleeps" && left > 0 {
 		text += " for up to " + strconv.Itoa(left) + " s"
 	}
-	text += place(frames[user:])
+	text += place(frames)
 	switch {
 	case t.Lock && t.For == t.Number:
 		text += " that the thread itself holds"

@@ -52,6 +52,7 @@ func (s *solver) samplesText(f Finding) string {
 			parts = append(parts, plural(some, one, many))
 		}
 	}
+	add(s.computing(), "computes, and others may wait for its result", "compute, and others may wait for their results")
 	add(s.g.Moved(), "has moved", "have moved")
 	add(s.unsure, "may wait for something else", "may wait for something else")
 	add(s.g.Cut(), "waits for more messages than are kept", "wait for more messages than are kept")

@@ -133,6 +133,9 @@ func (s *solver) causes() (found []Finding) {
 		}
 		c.vertices = append(c.vertices, v)
 		does := s.does(rank.ID(v))
+		if s.samples > 1 && s.g.Moved().Contains(rank.ID(v)) && !s.computing().Contains(rank.ID(v)) {
+			does += ", with progress between the samples"
+		}
 		c.does[does] = append(c.does[does], rank.ID(v))
 	}
 	for _, key := range order {
@@ -169,7 +172,10 @@ func (s *solver) cause(c *cause) Finding {
 		does = append(does, clause{ids[0], verbs(ranks, text)})
 	}
 	f := Finding{Kind: Cause, Ranks: named.Union(causes), Certain: s.settled(named.Minus(causes)) && !causes.Intersects(s.unsure.Intersect(s.fixed))}
-	if causes.Intersects(s.g.Moved()) || named.Intersects(s.torch) { // they may have served the waiting ranks in between, and do the same again
+	if s.mayGoOn(causes, levels) {
+		f.Certain = false
+	}
+	if named.Intersects(s.torch) {
 		f.Certain = f.Certain && s.quiet(named.Minus(causes))
 	}
 	if causes.Intersects(s.g.Unheld()) || len(levels) > 0 && slices.ContainsFunc(levels[0].messages, s.mayReturn) {
@@ -187,6 +193,30 @@ func (s *solver) cause(c *cause) Finding {
 // isPerhaps reports whether some rank of a level waits for a message that may be complete.
 func (s *solver) isPerhaps(l level) bool {
 	return slices.ContainsFunc(l.messages, func(a arc) bool { return s.g.Edges()[a.edge].Need == wait.Perhaps })
+}
+
+// mayGoOn reports whether the ranks for which others wait may let them go on: they compute, or have made progress, as in a
+// job that is unbalanced. If others wait for all of them, all must.
+func (s *solver) mayGoOn(causes rank.Set, levels []level) bool {
+	rest := causes.Minus(s.g.Moved().Union(s.computing()))
+	if len(levels) > 0 {
+		for g := range levels[0].groups {
+			if s.groups[g-int32(s.size)].loose {
+				return !rest.Equal(causes)
+			}
+		}
+	}
+	return rest.IsEmpty()
+}
+
+// computing returns the ranks that do not wait, but compute.
+func (s *solver) computing() (ranks rank.Set) {
+	for i := range s.g.Doings() {
+		if d := &s.g.Doings()[i]; computes(d) {
+			ranks = ranks.Union(d.Ranks.Minus(s.blocked.Minus(s.fixed)))
+		}
+	}
+	return ranks
 }
 
 // mayReturn reports whether an arc leads to the holder of a lock, or of the end of a pipe, that may have let go of it
@@ -216,7 +246,7 @@ func (s *solver) stopped() (found []Finding) {
 		}
 		s.told = s.told.Union(ranks)
 		found = append(found, Finding{Kind: Cause, Ranks: ranks, Certain: s.samples > 1 && !ranks.Intersects(s.g.Moved().Union(s.g.Unheld())),
-			Text: verbs(ranks, threadsText(d))})
+			Text: verbs(ranks, s.threadsText(d))})
 	}
 	return found
 }

@@ -50,8 +50,8 @@ func threadOf(d *wait.Doing, number int) (wait.Thread, bool) {
 }
 
 // threadsText returns what the first thread of a rank does, and the threads for which it waits, with a verb in the
-// singular.
-func threadsText(d *wait.Doing) string {
+// singular. Of several samples it says of one that computes that it does so still.
+func (s *solver) threadsText(d *wait.Doing) string {
 	threads, cycle := chain(d, 1)
 	end := len(threads)
 	if cycle >= 0 && end-cycle > 1 {
@@ -60,6 +60,9 @@ func threadsText(d *wait.Doing) string {
 	var parts []string
 	for i := range threads[:end] {
 		text := activity(&threads[i], d.Left)
+		if rest, ok := strings.CutPrefix(text, computing); ok && s.samples > 1 {
+			text = computing + " still" + rest
+		}
 		if i > 0 {
 			text = threadName(&threads[i]) + " " + text
 		}
@@ -95,8 +98,8 @@ func cycleOf(d *wait.Doing) []wait.Thread {
 	return nil
 }
 
-// ownerRuns reports whether the last of the threads that the first one waits for runs. Then one sample says nothing: the next
-// instant it may have released the lock, as in any program whose threads share one.
+// ownerRuns reports whether the last of the threads that the first one waits for runs. The next instant it may have
+// released the lock, as in any program whose threads share one: one sample says nothing then, and more are not certain.
 func ownerRuns(d *wait.Doing) bool {
 	threads, _ := chain(d, 1)
 	return len(threads) > 1 && threads[len(threads)-1].State == wait.Running
@@ -120,7 +123,8 @@ func (s *solver) locks() (found []Finding) {
 				f.Text = "deadlock of threads of " + f.Text
 			}
 		case d.Lock && !waiting.IsEmpty() && (s.samples > 1 || !ownerRuns(d)):
-			f.Ranks, f.Text = waiting, verbs(waiting, threadsText(d))
+			f.Ranks, f.Text = waiting, verbs(waiting, s.threadsText(d))
+			f.Certain = f.Certain && !ownerRuns(d)
 		default:
 			continue
 		}

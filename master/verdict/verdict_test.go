@@ -19,10 +19,11 @@ func TestEvidence(t *testing.T) {
 		g       *wait.Graph
 		samples int
 		want    string
+		does    string
 	}{
-		{"one sample", still, 1, "1 sample: the next one may be another"},
-		{"certain", still, 4, "4 samples: 0-1 are in the same call with the same arguments, registers and stack of the caller in all"},
-		{"one has moved", moved, 4, "4 samples: 0,2 have moved; 1 is in the same call with the same arguments, registers and stack of the caller in all"},
+		{"one sample", still, 1, "1 sample: the next one may be another", "computes"},
+		{"several", still, 4, "4 samples: 2 computes, and others may wait for its result; 0-1 are in the same call with the same arguments, registers and stack of the caller in all", "computes still"},
+		{"one has moved", moved, 4, "4 samples: 2 computes, and others may wait for its result; 0,2 have moved; 1 is in the same call with the same arguments, registers and stack of the caller in all", "computes still"},
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			found := Of(c.g, c.samples)
@@ -30,7 +31,7 @@ func TestEvidence(t *testing.T) {
 				t.Fatal(found)
 			}
 			want := []string{"rule: a rank for which others wait, and that waits for none itself", c.want,
-				"[0-1] MPI_Barrier on MPI_COMM_WORLD, called by exchange (h.c:9)", "[2] computes in f (x.c:1)"}
+				"[0-1] MPI_Barrier on MPI_COMM_WORLD, called by exchange (h.c:9)", "[2] " + c.does + " in f (x.c:1)"}
 			if got := Evidence(c.g, c.samples, found[0]); !slices.Equal(got, want) {
 				t.Errorf("got\n%s\nwant\n%s", strings.Join(got, "\n"), strings.Join(want, "\n"))
 			}
@@ -50,7 +51,11 @@ func TestRules(t *testing.T) {
 		want string
 	}{
 		{"absent, computes", jobOf(5).in("0-1,3-4", "MPI_Allreduce", "w").does("2", wait.Running, "relax hang.c:20", "main hang.c:90").moved("2"),
-			"certain: 0-1,3-4 wait in MPI_Allreduce on MPI_COMM_WORLD for 2; 2 computes in relax (hang.c:20)"},
+			"so far: 0-1,3-4 wait in MPI_Allreduce on MPI_COMM_WORLD for 2; 2 computes still in relax (hang.c:20)"},
+		{"absent, sleeps at times", jobOf(3).in("0-1", "MPI_Barrier", "w").does("2", wait.Sleeping, "sleep from libc.so.6", "f x.c:1").moved("2"),
+			"so far: 0-1 wait in MPI_Barrier on MPI_COMM_WORLD for 2; 2 sleeps in f (x.c:1), with progress between the samples"},
+		{"some may have left a call, and one computes", jobOf(3).in("0", "MPI_Reduce", "w", root(0)).does("1", wait.Running, "g x.c:1").does("2", wait.Sleeping, "sleep from libc.so.6", "f x.c:1"),
+			"so far: 0 waits in MPI_Reduce on MPI_COMM_WORLD for some of 1-2; 1 computes still in g (x.c:1), 2 sleeps in f (x.c:1)"},
 		{"absent, sleeps", jobOf(5).in("0-1,3-4", "MPI_Allreduce", "w").does("2", wait.Sleeping, "clock_nanosleep from libc.so.6", "nanosleep from libc.so.6", "sleep from libc.so.6", "relax hang.c:20"),
 			"certain: 0-1,3-4 wait in MPI_Allreduce on MPI_COMM_WORLD for 2; 2 sleeps in relax (hang.c:20)"},
 		{"absent, stopped in a call", jobOf(3).in("0-1", "MPI_Barrier", "w").add("2", wait.Rank{Doing: wait.Doing{State: wait.Stopped, Frames: "f x.c:1"}, Waits: []wait.Message{receive(0, 1)}, Comms: []wait.Comm{jobOf(3).comm("w")}}),
@@ -60,9 +65,9 @@ func TestRules(t *testing.T) {
 		{"absent, or perhaps not", jobOf(4).in("0-1", "MPI_Barrier", "w").does("2", wait.Unread).does("3", wait.Silent),
 			"so far: 0-1 wait in MPI_Barrier on MPI_COMM_WORLD for some of 2-3; 2 could not be read, 3 did not answer"},
 		{"absent, several", jobOf(6).in("0-1", "MPI_Barrier", "w").does("2-3", wait.Running, "f x.c:1").does("4", wait.Disk, "write from libc.so.6", "save x.c:9"),
-			"certain: 0-1 wait in MPI_Barrier on MPI_COMM_WORLD for 2-5; 2-3 compute in f (x.c:1), 4 waits for a device in save (x.c:9), 5 was not looked at"},
-		{"followed", jobOf(6).in("0-2,4", "MPI_Barrier", "w").waits("3", receive(5, 99)).does("5", wait.Running, "f x.c:1"),
-			"certain: 0-2,4 wait in MPI_Barrier on MPI_COMM_WORLD for 3,5; 3 waits for 5 (receive tag 99); 5 computes in f (x.c:1)"},
+			"certain: 0-1 wait in MPI_Barrier on MPI_COMM_WORLD for 2-5; 2-3 compute still in f (x.c:1), 4 waits for a device in save (x.c:9), 5 was not looked at"},
+		{"followed", jobOf(6).in("0-2,4", "MPI_Barrier", "w").waits("3", receive(5, 99)).does("5", wait.Sleeping, "sleep from libc.so.6", "f x.c:1"),
+			"certain: 0-2,4 wait in MPI_Barrier on MPI_COMM_WORLD for 3,5; 3 waits for 5 (receive tag 99); 5 sleeps in f (x.c:1)"},
 		{"one that the others wait for waits for one of them", jobOf(6).in("0-2,4-5", "MPI_Barrier", "w").waits("3", receive(2, 99)),
 			"certain: deadlock: 0-2,4-5 wait in MPI_Barrier on MPI_COMM_WORLD for 3, 3 waits for 2 (receive tag 99)"},
 		{"pair", jobOf(4).waits("0", receive(3, 8)).waits("3", receive(0, 9)).does("1-2", wait.Running, "f x.c:1"),
@@ -90,20 +95,20 @@ func TestRules(t *testing.T) {
 			"so far: 1 waits for 0 (receive tag 5), 3-4 wait for 0 (receive tag 5); 0 waits in MPI_Gather on MPI_COMM_WORLD for 2; 2 waits in the kernel in f (x.c:1)"},
 		{"none of those that may have left a call can go on", jobOf(3).in("0", "MPI_Reduce", "w", root(0)).waits("1-2", receive(0, 5)),
 			"certain: deadlock: 0 waits in MPI_Reduce on MPI_COMM_WORLD for some of 1-2, 1-2 wait for 0 (receive tag 5)"},
-		{"a single one has not come to a call that others may leave", jobOf(3).in("0", "MPI_Reduce", "w", root(0)).in("1", "MPI_Reduce", "w", root(0)).does("2", wait.Running, "f x.c:1"),
-			"certain: 0-1 wait in MPI_Reduce on MPI_COMM_WORLD for 2; 2 computes in f (x.c:1)"},
-		{"some may have left a call", jobOf(4).in("0", "MPI_Reduce", "w", root(0)).does("1-2", wait.Running, "g x.c:1").does("3", wait.Running, "f x.c:1"),
-			"certain: 0 waits in MPI_Reduce on MPI_COMM_WORLD for some of 1-3; 1-2 compute in g (x.c:1), 3 computes in f (x.c:1)"},
+		{"a single one has not come to a call that others may leave", jobOf(3).in("0", "MPI_Reduce", "w", root(0)).in("1", "MPI_Reduce", "w", root(0)).does("2", wait.Sleeping, "sleep from libc.so.6", "f x.c:1"),
+			"certain: 0-1 wait in MPI_Reduce on MPI_COMM_WORLD for 2; 2 sleeps in f (x.c:1)"},
+		{"some may have left a call", jobOf(4).in("0", "MPI_Reduce", "w", root(0)).does("1-2", wait.Sleeping, "sleep from libc.so.6", "g x.c:1").does("3", wait.Sleeping, "sleep from libc.so.6", "f x.c:1"),
+			"certain: 0 waits in MPI_Reduce on MPI_COMM_WORLD for some of 1-3; 1-2 sleep in g (x.c:1), 3 sleeps in f (x.c:1)"},
 		{"a call without data", jobOf(3).in("0", "MPI_Allreduce", "w", size(0)).waits("1", receive(0, 5)).does("2", wait.Running, "f x.c:1"),
-			"so far: 1 waits for 0 (receive tag 5); 0 waits in MPI_Allreduce on MPI_COMM_WORLD for 2; 2 computes in f (x.c:1)"},
+			"so far: 1 waits for 0 (receive tag 5); 0 waits in MPI_Allreduce on MPI_COMM_WORLD for 2; 2 computes still in f (x.c:1)"},
 		{"others have left a call in which one is stopped", jobOf(4).in("3", "MPI_Barrier", "w").in("0-1", "MPI_Barrier", "copy:0-3").
 			add("2", wait.Rank{Doing: wait.Doing{State: wait.Stopped, Frames: "f x.c:1"}, Comms: []wait.Comm{jobOf(4).comm("w")}, Calls: []wait.Call{{Function: "MPI_Barrier", Comm: "w", Root: wait.No, Bytes: wait.No}}}),
 			"so far: 0-1 wait in MPI_Barrier on copy for 2-3; 3 waits in MPI_Barrier on MPI_COMM_WORLD for 2; 2 is stopped by a signal in f (x.c:1)"},
 		{"any of those that may have left a call", jobOf(5).in("0", "MPI_Gather", "w", root(0)).waits("1", receive(0, 5)).waits("3", receive(wait.Any, 7)).does("2", wait.Sleeping, "f x.c:1").in("4", "MPI_Barrier", "copy:3-4"),
 			"so far: 1 waits for 0 (receive tag 5); 0 waits in MPI_Gather on MPI_COMM_WORLD for 2; 2 waits in the kernel in f (x.c:1)\n" +
 				"so far: 0 waits in MPI_Gather on MPI_COMM_WORLD for some of 3-4, 1 waits for 0 (receive tag 5); 4 waits in MPI_Barrier on copy for 3; 3 waits in MPI_Recv for a message of any rank (tag 7)"},
-		{"a root may be ahead while others are absent", jobOf(4).in("0", "MPI_Barrier", "w").in("1-2", "MPI_Bcast", "w", root(0)).does("3", wait.Running, "f x.c:1"),
-			"certain: 0 waits in MPI_Barrier and 1-2 wait in MPI_Bcast on MPI_COMM_WORLD for 3; 3 computes in f (x.c:1)"},
+		{"a root may be ahead while others are absent", jobOf(4).in("0", "MPI_Barrier", "w").in("1-2", "MPI_Bcast", "w", root(0)).does("3", wait.Sleeping, "sleep from libc.so.6", "f x.c:1"),
+			"certain: 0 waits in MPI_Barrier and 1-2 wait in MPI_Bcast on MPI_COMM_WORLD for 3; 3 sleeps in f (x.c:1)"},
 		{"communicators", jobOf(4).in("0,2", "MPI_Barrier", "w").in("1,3", "MPI_Barrier", "odd:1,3"),
 			"certain: 0,2 wait in MPI_Barrier on MPI_COMM_WORLD for 1,3; 1,3 are in MPI_Barrier on odd, which all members have entered"},
 		{"a communicator and its parent", jobOf(4).in("0-1", "MPI_Barrier", "w").in("2", "MPI_Barrier", "a:1-2").waits("3", receive(2, 7)),
@@ -116,8 +121,8 @@ func TestRules(t *testing.T) {
 			"certain: 0 waits for 1 (send tag 1), 2 waits for 1 (send tag 1); 1 is stopped by a signal in f (x.c:1)"},
 		{"from any", jobOf(3).in("1-2", "MPI_Barrier", "w").waits("0", receive(wait.Any, 5)),
 			"certain: deadlock: 0 waits for any of 1-2 (receive tag 5), 1-2 wait in MPI_Barrier on MPI_COMM_WORLD for 0"},
-		{"from any, and one may send", jobOf(4).in("1-2", "MPI_Barrier", "w").waits("0", receive(wait.Any, 5)).does("3", wait.Running, "f x.c:1"),
-			"certain: 1-2 wait in MPI_Barrier on MPI_COMM_WORLD for 0,3; 0 waits in MPI_Recv for a message of any rank (tag 5), 3 computes in f (x.c:1)"},
+		{"from any, and one may send", jobOf(4).in("1-2", "MPI_Barrier", "w").waits("0", receive(wait.Any, 5)).does("3", wait.Sleeping, "sleep from libc.so.6", "f x.c:1"),
+			"certain: 1-2 wait in MPI_Barrier on MPI_COMM_WORLD for 0,3; 0 waits in MPI_Recv for a message of any rank (tag 5), 3 sleeps in f (x.c:1)"},
 		{"from any, and one is stopped", jobOf(3).in("1", "MPI_Barrier", "w").waits("0", receive(wait.Any, 5)).does("2", wait.Stopped, "f x.c:1"),
 			"certain: 1 waits in MPI_Barrier on MPI_COMM_WORLD for 0,2; 0 waits in MPI_Recv for a message of any rank (tag 5), 2 is stopped by a signal in f (x.c:1)"},
 		{"all from any", jobOf(3).waits("0", receive(wait.Any, 5)).waits("1", receive(wait.Any, 6)).waits("2", receive(wait.Any, 7)),
@@ -134,7 +139,7 @@ func TestRules(t *testing.T) {
 		{"messages may have come", jobOf(2).add("0", wait.Rank{Doubt: true, Comms: []wait.Comm{jobOf(2).comm("w")}, Waits: []wait.Message{receive(1, 8)}}).waits("1", receive(0, 8)),
 			"so far: 0 waits for 1 (receive tag 8), 1 waits for 0 (receive tag 8)"},
 		{"messages may have come from one that computes", jobOf(2).add("0", wait.Rank{Doubt: true, Comms: []wait.Comm{jobOf(2).comm("w")}, Waits: []wait.Message{receive(1, 8)}}).does("1", wait.Running, "f").moved("1"),
-			"so far: 0 waits for 1 (receive tag 8); 1 computes in f"},
+			"so far: 0 waits for 1 (receive tag 8); 1 computes still in f"},
 		{"messages may have come, and the cause stands still", jobOf(2).add("0", wait.Rank{Doubt: true, Comms: []wait.Comm{jobOf(2).comm("w")}, Waits: []wait.Message{receive(1, 8)}}).does("1", wait.Stopped, "f"),
 			"certain: 0 waits for 1 (receive tag 8); 1 is stopped by a signal in f"},
 		{"a half of Sendrecv that leads elsewhere", jobOf(4).in("0", "MPI_Barrier", "w").
@@ -171,15 +176,15 @@ func TestRules(t *testing.T) {
 		{"any source of the other group", jobOf(4).linked("0", receive(wait.Any, 5)).linked("1", receive(wait.Any, 5)).linked("2", receive(0, 5)).linked("3", receive(0, 6)),
 			"certain: deadlock: 0 waits for any of 2-3 (receive tag 5 on link), 2 waits for 0 (receive tag 5 on link), 3 waits for 0 (receive tag 6 on link); behind them 1 waits"},
 		{"some of those who wait move", jobOf(4).in("0-2", "MPI_Barrier", "w").does("3", wait.Running, "f x.c:1").moved("1,3"),
-			"so far: 0-2 wait in MPI_Barrier on MPI_COMM_WORLD for 3; 3 computes in f (x.c:1)"},
+			"so far: 0-2 wait in MPI_Barrier on MPI_COMM_WORLD for 3; 3 computes still in f (x.c:1)"},
 		{"torch, absent", jobOf(4).in("0-1,3", "all_reduce", "the default process group:0-3").does("2", wait.Sleeping, "clock_nanosleep from libc.so.6", "train train.py:9"),
 			"certain: 0-1,3 wait in all_reduce on the default process group for 2; 2 sleeps in train (train.py:9)"},
 		{"torch, members of two groups", jobOf(4).in("0-2", "all_reduce", "the default process group:0-3").in("3", "broadcast", "the process group of 1,3:1,3", root(1)),
 			"certain: deadlock: 0-2 wait in all_reduce on the default process group for 3, 3 waits in broadcast on the process group of 1,3 for 1"},
 		{"torch, one step more", jobOf(4).in("0,2-3", "barrier", "the default process group:0-3").in("1", "all_reduce", "the default process group:0-3"),
 			"certain: calls that do not fit on the default process group: all_reduce by 1, barrier by 0,2-3"},
-		{"torch, left early", jobOf(4).in("0", "all_reduce", "the default process group:0-3").in("1-2", "broadcast", "the default process group:0-3").does("3", wait.Running, "f train.py:1"),
-			"certain: 0 waits in all_reduce and 1-2 wait in broadcast on the default process group for 3; 3 computes in f (train.py:1)"},
+		{"torch, left early", jobOf(4).in("0", "all_reduce", "the default process group:0-3").in("1-2", "broadcast", "the default process group:0-3").does("3", wait.Sleeping, "sleep from libc.so.6", "f train.py:1"),
+			"certain: 0 waits in all_reduce and 1-2 wait in broadcast on the default process group for 3; 3 sleeps in f (train.py:1)"},
 		{"torch, message under way", jobOf(3).add("0", wait.Rank{Comms: []wait.Comm{jobOf(3).comm("w")}, Waits: []wait.Message{torchMessage("send", 1)}}).add("1", wait.Rank{Comms: []wait.Comm{jobOf(3).comm("w")}, Waits: []wait.Message{torchMessage("recv", 0)}}).in("2", "barrier", "the default process group:0-2"),
 			"certain: 2 waits in barrier on the default process group for 0-1; 0-1 are in torch.distributed, where its message is under way"},
 		{"other numbers", jobOf(2).number(0, 1).number(1, 0).waits("0", receive(0, 5)).in("1", "MPI_Barrier", "w"),
@@ -196,12 +201,12 @@ func TestRules(t *testing.T) {
 			"certain: deadlock: 0 waits for 1 (receive tag 99, 1 has sent tag 99 on copy), 1-2 wait in MPI_Barrier on MPI_COMM_WORLD for 0"},
 		{"another tag from any rank", jobOf(3).came("0", 1, 7, "w").waits("0", receive(wait.Any, 99)).in("1-2", "MPI_Barrier", "w"),
 			"certain: deadlock: 0 waits for any of 1-2 (receive tag 99, 1 has sent tag 7), 1-2 wait in MPI_Barrier on MPI_COMM_WORLD for 0"},
-		{"requests of a collective", jobOf(4).in("0-1", "MPI_Wait", "w").in("3", "MPI_Waitall", "w").does("2", wait.Running, "f x.c:1"),
-			"certain: 0-1 wait in MPI_Wait (collective) and 3 waits in MPI_Waitall (collective) on MPI_COMM_WORLD for 2; 2 computes in f (x.c:1)"},
+		{"requests of a collective", jobOf(4).in("0-1", "MPI_Wait", "w").in("3", "MPI_Waitall", "w").does("2", wait.Sleeping, "sleep from libc.so.6", "f x.c:1"),
+			"certain: 0-1 wait in MPI_Wait (collective) and 3 waits in MPI_Waitall (collective) on MPI_COMM_WORLD for 2; 2 sleeps in f (x.c:1)"},
 		{"one may have made the request", jobOf(4).in("0-1", "MPI_Wait", "w").waits("3", receive(0, 5)).does("2", wait.Running, "f x.c:1"),
-			"so far: 3 waits for 0 (receive tag 5); 0-1 wait in MPI_Wait (collective) on MPI_COMM_WORLD for 2; 2 computes in f (x.c:1)"},
+			"so far: 3 waits for 0 (receive tag 5); 0-1 wait in MPI_Wait (collective) on MPI_COMM_WORLD for 2; 2 computes still in f (x.c:1)"},
 		{"a window", jobOf(4).waits("0-2", receive(3, wait.Unknown, need(wait.Target), function("MPI_Win_lock"))).does("3", wait.Running, "f x.c:1"),
-			"so far: 0-2 wait for 3 (its window in MPI_Win_lock); 3 computes in f (x.c:1)"},
+			"so far: 0-2 wait for 3 (its window in MPI_Win_lock); 3 computes still in f (x.c:1)"},
 		{"stopped in an earlier call", jobOf(4).in("0-1", "MPI_Allreduce", "w", size(8)).in("3", "MPI_Allreduce", "w", size(152)).add("2", wait.Rank{
 			Doing: wait.Doing{State: wait.Stopped, Frames: "exchange h.c:9"}, Calls: []wait.Call{{Function: "MPI_Allreduce", Comm: "w", Root: wait.No, Bytes: 152}}}),
 			"certain: 0-1,3 wait in MPI_Allreduce on MPI_COMM_WORLD for 2; 2 is stopped by a signal in exchange (h.c:9)"},

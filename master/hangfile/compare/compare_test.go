@@ -110,8 +110,8 @@ command:
 - mpirun ./a
 + mpirun ./b
 verdict:
-- certain: 0-2 wait in MPI_Barrier on MPI_COMM_WORLD for 3; 3 computes in relax (k.c:9)
-+ certain: 0-1,3 wait in MPI_Barrier on MPI_COMM_WORLD for 2; 2 computes in crunch (k.c:9)
+- so far: 0-2 wait in MPI_Barrier on MPI_COMM_WORLD for 3; 3 computes still in relax (k.c:9)
++ so far: 0-1,3 wait in MPI_Barrier on MPI_COMM_WORLD for 2; 2 computes still in crunch (k.c:9)
 ranks:
 + [4] in the job
 calls:
