@@ -44,7 +44,7 @@ const (
 
 // stalled reports a stall.
 func (w *watch) stalled(ctx context.Context, x *sentinel.Sight) {
-	reason := hangfile.Reason{Kind: hangfile.Stall, Text: "no progress for " + x.Without.Round(time.Second/10).String()}
+	reason := hangfile.Reason{Kind: hangfile.Stall, Text: withoutText(w.o.stall, x)}
 	if x.Last.Kind != "" {
 		reason.Text += "; what was seen last: " + x.Last.Kind
 		if !x.Last.Ranks.IsEmpty() {
@@ -63,6 +63,15 @@ func (w *watch) stalled(ctx context.Context, x *sentinel.Sight) {
 		w.remark("watch: the job is ended (--on-stall kill)")
 		w.kill()
 	}
+}
+
+// withoutText says for how long there was no progress, and why that is longer than asked.
+func withoutText(asked time.Duration, x *sentinel.Sight) string {
+	said := "no progress for " + x.Without.Round(time.Second/10).String()
+	if x.Delay > 0 && x.Without > asked*3/2 {
+		said += fmt.Sprintf(" (%v asked, and longer since a sample takes %v)", asked, x.Delay.Round(time.Second/100))
+	}
+	return said
 }
 
 // failed reports a crash or an abort.

@@ -100,10 +100,11 @@ type Judge struct {
 	progress  time.Duration // time of the last sample that has seen progress
 	change    Change        // what it has seen
 	next      time.Duration
-	confirmed int  // samples of the doubtful state
-	valued    bool // some rank has had the variable of the user
-	has       bool // some rank has it, by the last answers
-	compared  bool // a sample has been compared with another one
+	took      time.Duration // of the longest sample since progress
+	confirmed int           // samples of the doubtful state
+	valued    bool          // some rank has had the variable of the user
+	has       bool          // some rank has it, by the last answers
+	compared  bool          // a sample has been compared with another one
 }
 
 // New returns the judge of a job that is watched from now on. The first sample is due at once.
@@ -123,6 +124,15 @@ func (j *Judge) Compared() bool { return j.compared }
 // Since returns when progress was seen last, and what it was. Kind is "" if none was seen yet.
 func (j *Judge) Since() (time.Duration, Change) { return j.progress, j.change }
 
+// Delay returns how long the longest sample since the last progress took, if that has put off the next ones, so that a
+// stall is noticed later than after Config.Stall; else 0.
+func (j *Judge) Delay() time.Duration {
+	if share*j.took <= j.cfg.interval() {
+		return 0
+	}
+	return j.took
+}
+
 // State returns the state after the last sample.
 func (j *Judge) State() State { return j.state }
 
@@ -133,11 +143,12 @@ func (j *Judge) Add(now time.Duration, s Sample) State {
 		j.progress = min(j.progress+late, now)
 	}
 	pause := max(interval, share*s.Took)
+	j.took = max(j.took, s.Took)
 	change, some := j.counts(s)
 	switch {
 	case !some && (s.Answered.IsEmpty() || s.isUnheld()): // nothing is known about the job
 	case some:
-		j.state, j.progress, j.change, j.confirmed = Moving, now, change, 0
+		j.state, j.progress, j.change, j.confirmed, j.took = Moving, now, change, 0, s.Took
 	case !j.compared: // there is nothing to compare with
 		j.progress = now
 	case j.state == Stalled:

@@ -62,7 +62,11 @@ func play(t *testing.T, script string) string {
 		}
 		state := j.Add(now, sampleOf(t, words[1:]))
 		since, last := j.Since()
-		fmt.Fprintf(&out, "%v %v, last progress at %v: %q, next at %v\n", now, state, since, last, j.Next())
+		delayed := ""
+		if d := j.Delay(); d > 0 {
+			delayed = fmt.Sprintf(" since one took %v", d)
+		}
+		fmt.Fprintf(&out, "%v %v, last progress at %v: %q, next at %v%s\n", now, state, since, last, j.Next(), delayed)
 	}
 	return out.String()
 }

@@ -52,6 +52,8 @@ type Sight struct {
 	// Without is how long no progress was seen, and Last what was seen before.
 	Without time.Duration
 	Last    progress.Change
+	// Delay is how long a sample took, if that has put off others; else 0.
+	Delay time.Duration
 }
 
 // Ending is an end of ranks.
@@ -373,7 +375,7 @@ func (s *sentinel) sight(answers []session.Event) *Sight {
 	since, last := s.judge.Since()
 	return &Sight{
 		At: time.Now(), Stacks: hangfile.Answers(answers), Hosts: s.hosts, States: hangfile.StatesOf(s.states),
-		Ranks: s.cfg.Ranks, Without: s.now() - since, Last: last,
+		Ranks: s.cfg.Ranks, Without: s.now() - since, Last: last, Delay: s.judge.Delay(),
 	}
 }
 
