@@ -23,6 +23,8 @@ var (
 	// accelerators.
 	runtimeLibrary = pattern.New(`/lib(p?mpi\w*|open-(rte|pal)|pmix|prrte|event(_\w+)?|hwloc|uc[mpst]|fabric|psm\d?|rdmacm|ibverbs|` +
 		`gomp|i?omp5?|tbb(malloc)?|openblas\w*|blis\w*|mkl_\w+|cuda|cudart|nccl|amdhip64|hsa-runtime64)[-.\w]*\.so`)
+	// communicating matches libraries that carry messages between processes.
+	communicating = pattern.New(`^lib(p?mpi\w*|open[-_](rte|pal|mpi)|oshmem|shmem\w*|sma|uc[cpst]|hcoll|fabric|psm\d?|rdmacm|ibverbs|nccl|rccl)[-.\w]*\.so`)
 	// startLibrary matches those in which threads start.
 	startLibrary = pattern.New(`/(libc|libpthread|ld-musl-\w+|libc\.musl-\w+)[-.\d]*\.so`)
 )
@@ -39,6 +41,10 @@ var startFunction = map[string]bool{"clone": true, "__clone": true, "clone3": tr
 func StartsThreads(function, library string) bool {
 	return startFunction[function] || startLibrary.MatchString(library)
 }
+
+// Communicates reports whether a library, of a file without directories, carries messages between processes: MPI,
+// OpenSHMEM, UCX, libfabric, NCCL and what they use.
+func Communicates(file string) bool { return communicating.MatchString(file) }
 
 // IsOfSystem reports whether a library is where distributions install them.
 func IsOfSystem(library string) bool { return systemLibrary.MatchString(library) }

@@ -193,7 +193,7 @@ const Progress = "progress"
 const (
 	ProgressFirst    = "first"    // it is the first time, so nothing can be compared
 	ProgressNone     = "none"     // nothing has changed
-	ProgressUnheld   = "unheld"   // another sampler held the rank, so that nothing was compared; what else has changed is known
+	ProgressUnheld   = "unheld"   // another sampler held the rank, or it did not stop in time: stacks were not compared
 	ProgressMessages = "messages" // MPI has counted messages
 	// ProgressStack: a thread is in a state in which it was in none of the last samples: registers and
 	// stack of the program's functions. Registers of a call of MPI do not count, since it may spin.

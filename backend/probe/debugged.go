@@ -103,7 +103,8 @@ func (d *Debugged) read(ids []rank.ID, pids []int, known []hold.Known) *wait.Gra
 	defer d.cache.unload()
 	for i, s := range d.cache.take(pids, view{by: "line"}) {
 		if s.err == nil {
-			s.waits.Doubt = true // that it is stopped keeps it from receiving
+			s.waits.Unheld = false // our debugger holds it
+			s.waits.Doubt = true   // that it is stopped keeps it from receiving
 			if s.waits.Doing.State == wait.Traced {
 				s.waits.Doing.Does, s.waits.Doing.Detail = "", "" // who traces it is known, and each gdb has its number
 			}

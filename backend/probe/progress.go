@@ -44,7 +44,7 @@ type signs struct {
 	value    uint64         // hash of the value of the user's expression
 	valued   bool           // it has a value
 	trouble  string         // why it has none
-	unheld   bool           // another sampler held the process: there is nothing else
+	unheld   bool           // another sampler held the process, or it did not stop in time: there is nothing else
 	halted   bool           // a debugger holds it: the states of its threads are not those of other samples
 }
 
@@ -68,7 +68,7 @@ func tallyOf(pid int) tally { return tally{hold.TransferOf(pid), hold.ChildrenTi
 // are left out: they spin, or wait with a time limit.
 func (p *process) signsOf(shot *snapshot.Process, held *hold.Process, w *waits, threads [][]stack.Frame, value *expression.Expr) *signs {
 	s, all := &signs{threads: map[int]uint64{}}, byID(held)
-	if s.halted = p.tracer.TID != 0 && p.state == wait.Traced; p.tracer.Passing {
+	if s.halted = p.tracer.TID != 0 && p.state == wait.Traced; p.tracer.Passing || held.Late() {
 		s.unheld = true
 		return s
 	}

@@ -12,7 +12,6 @@ import (
 	"sdm/backend/probe/snapshot"
 	"sdm/protocol"
 	"sdm/protocol/stack"
-	"sdm/protocol/wait"
 )
 
 // sample is the stacks of one process at one time.
@@ -79,9 +78,7 @@ func (c *cache) takeOnce(pids, which []int, out []sample, v view) (inconsistent 
 	for i := range held {
 		c.cost.threads += len(held[i].Threads)
 		c.cost.held = max(c.cost.held, held[i].Held)
-		if known[i].tracer = held[i].Tracer; known[i].state == wait.Traced && known[i].tracer.TID == 0 {
-			known[i].state = known[i].stateAfter()
-		}
+		known[i].tracer, known[i].state = held[i].Tracer, known[i].stateHeld(&held[i])
 		bad := known[i].defect
 		if bad == nil {
 			bad, _ = protocol.Guard("stacks", func() {

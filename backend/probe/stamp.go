@@ -28,6 +28,9 @@ func addNumber(hash digest.Running, v uint64) {
 // Others do not have the values that they had in the function that called MPI.
 var saved = map[uint64]bool{3: true, 6: true, 12: true, 13: true, 14: true, 15: true}
 
+// result is the DWARF number of the register with the result of a system call on x86-64; elsewhere no call is known.
+const result = 0
+
 // stamp adds to a hash what changes if a thread makes progress: registers and stack. For a thread in MPI,
 // whose call is at frame, those are of the function that called MPI and its callers only. Of the stack, what is at the
 // addresses of except is left out, remainder bytes each. held is the same thread.
@@ -44,6 +47,9 @@ func stamp(hash digest.Running, shot *snapshot.Process, held *hold.Thread, t *sn
 	add(t.Stack.Frames[outer].PC)
 	registers := shot.RegistersAt(t, outer)
 	for n := range uint64(cfi.MaxRegisters) {
+		if n == result && outer == 0 && held.Call.Number != kernelcall.None {
+			continue // it says only how the kernel restarts the call
+		}
 		if v, ok := registers.Get(n); ok && (!inMPI || saved[n]) {
 			add(v)
 		}

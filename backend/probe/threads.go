@@ -301,8 +301,8 @@ func (m *team) halted(d *wait.Doing, first int) bool {
 			d.Does = "is stopped by " + proc.SignalName(t.StoppedBy)
 		}
 	case wait.Traced:
-		if tracer := proc.StatusOf(m.pid, m.pid).Tracer; tracer != 0 {
-			d.Does, d.Detail = "is stopped by a debugger", m.host.peer(tracer).String()+" traces it"
+		if t := m.tracer; t.TID > 0 {
+			d.Does, d.Detail = "is stopped by a debugger", kernelcall.Peer{PID: t.TID, Name: kernelcall.Shown(t.Name)}.String()+" traces it"
 		}
 	default:
 		return false

@@ -46,7 +46,7 @@ type waits struct {
 func (p *process) waitsOf(shot *snapshot.Process, held *hold.Process, threads [][]stack.Frame) *waits {
 	w := &waits{}
 	w.Number, w.Numbered = p.number.value, p.number.known
-	if w.Unheld = p.tracer.TID != 0; p.tracer.Passing {
+	if w.Unheld = p.tracer.TID != 0 || held.Late(); p.tracer.Passing {
 		w.Doing = wait.Doing{State: wait.Unread, Detail: "it is " + p.tracer.Why()}
 		return w
 	}
@@ -81,6 +81,14 @@ func (p *process) waitsOf(shot *snapshot.Process, held *hold.Process, threads []
 			w.addTorch(&torch)
 			hash.Add(torch.progress)
 		}
+		in, unnamed := inside{}, false
+		if _, known := p.calls[t.TID]; t.TID == p.pid && !known && !inTorch {
+			if in, unnamed = p.insideOf(t); unnamed {
+				calls++
+				w.Waits = append(w.Waits, wait.Message{Edge: wait.Edge{Function: in.function, Tag: wait.Unknown}, Peer: wait.Unknown})
+				w.settle()
+			}
+		}
 		if t.TID == p.pid { // MPI is left out of the frames unless its call waits for nothing, since its requests are complete
 			waits := inMPI && len(w.Calls)+len(w.Waits) > 0
 			switch waitsInCall = waits || inTorch; {
@@ -88,6 +96,9 @@ func (p *process) waitsOf(shot *snapshot.Process, held *hold.Process, threads []
 				w.Doing.Frames = framesText(threads[i], c.wait.Function, m.signal(i))
 			case inTorch && !inMPI:
 				w.Doing.Frames = framesText(outsideTorch(threads[i], torch.Function), "", m.signal(i))
+			case unnamed:
+				waitsInCall = true
+				w.Doing.Frames = framesText(p.outsideOf(threads[i], t, in), "", m.signal(i))
 			default:
 				w.Doing.Frames = m.framesText(i)
 			}
@@ -95,6 +106,8 @@ func (p *process) waitsOf(shot *snapshot.Process, held *hold.Process, threads []
 		switch {
 		case inMPI:
 			stamp(hash, shot, m.held[t.TID], t, c.frame, true, nil)
+		case unnamed:
+			stamp(hash, shot, m.held[t.TID], t, in.frame, true, nil)
 		case t.TID == p.pid:
 			m.stamp(hash, i)
 		case !inTorch:
@@ -340,12 +353,20 @@ func framesText(frames []stack.Frame, function, signal string) string {
 // ofMPI reports whether a function is in a library of MPI.
 func ofMPI(f stack.Frame) bool { return mpi.IsLibrary(filepath.Base(f.From)) }
 
-// stateAfter returns the state of a process that was held, after another sampler had held it: that may do so again.
-func (p *process) stateAfter() wait.State {
-	if s := p.stateNow(); s != wait.Traced {
-		return s
+// stateHeld returns the state of a process that was held, by the one that was read before. Another sampler that held it
+// at that time, or had just let it go, makes it seem traced or running.
+func (p *process) stateHeld(held *hold.Process) wait.State {
+	i := slices.IndexFunc(held.Threads, func(t hold.Thread) bool { return t.TID == p.pid && t.Why == "" })
+	if i < 0 || p.state != wait.Traced && p.state != wait.Running {
+		return p.state
 	}
-	return wait.NotKnown
+	switch t := &held.Threads[i]; {
+	case t.StoppedBy != 0:
+		return wait.Stopped
+	case t.Call.Number != kernelcall.None:
+		return wait.Sleeping
+	}
+	return wait.Running
 }
 
 // stateNow returns the state of the process by that of its first thread, or of another one if that has ended.

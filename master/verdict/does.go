@@ -119,6 +119,8 @@ func (s *solver) waitsOpenly(r rank.ID) string {
 				return "waits in " + e.Function + " for one of several messages"
 			case run.Peer == wait.Unknown && (e.Function == "MPI_Finalize" || e.Function == "MPI_Init" || e.Function == "MPI_Init_thread"):
 				return "is in " + e.Function
+			case run.Peer == wait.Unknown && strings.HasPrefix(e.Function, wait.Unnamed):
+				return "is in " + e.Function + " that could not be named"
 			case run.Peer == wait.Unknown:
 				return "is in " + e.Function + ", it is not known for whom"
 			}

@@ -56,7 +56,7 @@ func (s *solver) samplesText(f Finding) string {
 	add(s.g.Moved(), "has moved", "have moved")
 	add(s.unsure, "may wait for something else", "may wait for something else")
 	add(s.g.Cut(), "waits for more messages than are kept", "wait for more messages than are kept")
-	add(s.g.Unheld(), "was traced by another process in a sample", "were traced by another process in a sample")
+	add(s.g.Unheld(), "was not stopped for some sample", "were not stopped for some sample")
 	add(s.g.Doubt().Intersect(waiting), "may have got a message without a trace", "may have got messages without a trace")
 	if still := waiting.Minus(s.g.Moved()); !still.IsEmpty() {
 		parts = append(parts, plural(still, "is", "are")+" in the same call with the same arguments, registers and stack of the caller in all")

@@ -178,7 +178,7 @@ func (s *solver) cause(c *cause) Finding {
 	if named.Intersects(s.torch) {
 		f.Certain = f.Certain && s.quiet(named.Minus(causes))
 	}
-	if causes.Intersects(s.g.Unheld()) || len(levels) > 0 && slices.ContainsFunc(levels[0].messages, s.mayReturn) {
+	if causes.Intersects(s.g.Unheld().Union(s.unnamed)) || len(levels) > 0 && slices.ContainsFunc(levels[0].messages, s.mayReturn) {
 		f.Certain = false
 	}
 	s.told = s.told.Union(causes)

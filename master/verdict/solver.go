@@ -22,6 +22,7 @@ type solver struct {
 	fixed   rank.Set // that do not wait for other ranks even if they are in a call: stopped, dead and so on
 	torch   rank.Set // in calls of torch.distributed, in which only those that have not run are sure not to have gone on
 	told    rank.Set // of which a finding says what they do
+	unnamed rank.Set // in calls of libraries that may be any call of MPI
 	unsure  rank.Set // of which it is not known whether they wait for all of their arcs
 
 	arcs  []arc   // ascending by from, then to
@@ -60,8 +61,12 @@ func newSolver(g *wait.Graph, samples int) *solver {
 		all = all.Union(c.Members).Union(c.Remote)
 	}
 	for _, e := range g.Edges() {
-		if e.Comm != "" && !isMPI(e.Function) {
+		switch {
+		case e.Object != "" || isMPI(e.Function):
+		case e.Comm != "":
 			s.torch = s.torch.Union(e.Pairs.Ranks())
+		default:
+			s.unnamed = s.unnamed.Union(e.Pairs.Ranks())
 		}
 		for _, r := range e.Pairs.Runs() {
 			if last := r.Of(r.Last()); last >= 0 && last <= int(rank.MaxID) {

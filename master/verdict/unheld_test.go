@@ -31,3 +31,18 @@ func TestHeldByAnotherSampler(t *testing.T) {
 		}
 	}
 }
+
+// TestCallsThatAreNotNamed: a rank in a library for communication may be in any call, so that others wait for it is not certain.
+func TestCallsThatAreNotNamed(t *testing.T) {
+	for function, want := range map[string]string{
+		wait.Unnamed + "libmpi.so.40": "so far: 0-2 wait in MPI_Barrier on MPI_COMM_WORLD for 3; 3 is in a call of libmpi.so.40 that could not be named",
+		"shmem_barrier_all":           "so far: 0-2 wait in MPI_Barrier on MPI_COMM_WORLD for 3; 3 is in shmem_barrier_all, it is not known for whom",
+		"MPI_Recv":                    "certain: 0-2 wait in MPI_Barrier on MPI_COMM_WORLD for 3; 3 is in MPI_Recv, it is not known for whom",
+	} {
+		m := wait.Message{Edge: wait.Edge{Function: function, Tag: wait.Unknown}, Peer: wait.Unknown}
+		j := jobOf(4).in("0-2", "MPI_Barrier", "w").add("3", wait.Rank{Waits: []wait.Message{m}})
+		if got := texts(Of(j.graph, 4)); got != want {
+			t.Errorf("got\n%s\nwant\n%s", got, want)
+		}
+	}
+}

@@ -71,6 +71,9 @@ const (
 	Unknown = -3
 )
 
+// Unnamed begins the Function of an edge for a call of a library that could not be named: "a call of libmpi.so.40".
+const Unnamed = "a call of "
+
 // Need tells whether a call needs all its edges.
 type Need uint8
 
@@ -303,8 +306,8 @@ func (g *Graph) Doubt() rank.Set {
 	return g.doubt
 }
 
-// Unheld returns the ranks that in some sample another process has traced, so that they could not be held. What they did
-// then may be another thing than what was read.
+// Unheld returns the ranks that could not be held in some sample, since another process traced them, or they did not stop in
+// time. What they did then may be another thing than what was read.
 func (g *Graph) Unheld() rank.Set {
 	if g == nil {
 		return rank.Set{}

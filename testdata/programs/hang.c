@@ -205,7 +205,15 @@ static void creategroup(void)
         MPI_Comm_create_group(MPI_COMM_WORLD, group, 7, &comm);
 }
 
-static void finalize(void) { if (rank != 2) reduce(MPI_COMM_WORLD); }
+/* MPI_Finalize is called through a pointer, and in Open MPI it ends in a jump: no frame and no call names it. */
+static void finalize(void)
+{
+    if (rank == 2) {
+        atexit((void (*)(void))MPI_Finalize);
+        exit(0);
+    }
+    reduce(MPI_COMM_WORLD);
+}
 static void ring(void) { receive((rank + 1) % size, 3); }
 
 static void pair(void)

@@ -99,6 +99,9 @@ func (i *Inst) Next() uint64 { return i.Addr + uint64(i.Len) }
 // IsCall reports whether the instruction is a call.
 func (i *Inst) IsCall() bool { return i.Op == x86asm.CALL }
 
+// IsJump reports whether the instruction is an unconditional jump.
+func (i *Inst) IsJump() bool { return i.Op == x86asm.JMP }
+
 // Target returns the target of a relative jump or call; false for other instructions.
 func (i *Inst) Target() (uint64, bool) {
 	to, ok := i.Args[0].(x86asm.Rel)

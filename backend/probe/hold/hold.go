@@ -286,9 +286,18 @@ func (p *Process) stopAll(deadline time.Time) {
 	}
 	for i := range p.Threads {
 		if t := &p.Threads[i]; t.seized && !t.stopped {
-			t.Why = "in state " + proc.StatusOf(p.PID, t.TID).State
+			t.Why = notStopped + proc.StatusOf(p.PID, t.TID).State
 		}
 	}
+}
+
+// notStopped begins the Why of a thread that has not stopped in time; its state follows.
+const notStopped = "in state "
+
+// Late reports whether some thread could have been stopped and was not, as on a machine with too much load. Those in
+// uninterruptible sleep cannot be stopped.
+func (p *Process) Late() bool {
+	return slices.ContainsFunc(p.Threads, func(t Thread) bool { return t.seized && !t.stopped && t.Why != notStopped+"D" })
 }
 
 const (

@@ -32,6 +32,7 @@ func registersOf(tid int) (r cfi.Registers, pointer uint64, call kernelcall.Call
 	if err := unix.PtraceGetRegs(tid, &u); err != nil {
 		return r, 0, kernelcall.Call{Number: kernelcall.None}, err
 	}
+	reenter(tid, &u)
 	for n, v := range []uint64{u.Rax, u.Rdx, u.Rcx, u.Rbx, u.Rsi, u.Rdi, u.Rbp, u.Rsp, u.R8, u.R9, u.R10, u.R11, u.R12, u.R13, u.R14, u.R15, u.Rip} {
 		r.Set(uint64(n), v)
 	}
@@ -50,6 +51,21 @@ func callOf(u *unix.PtraceRegs) kernelcall.Call {
 		return kernelcall.Call{Number: kernelcall.None}
 	}
 	return kernelcall.Call{Number: int(u.Orig_rax), Args: [6]uint64{u.Rdi, u.Rsi, u.Rdx, u.R10, u.R8, u.R9}}
+}
+
+// reenter changes the registers of a thread that another sampler has just let go, and that has not run since: it is before
+// the instruction SYSCALL of the call in which it waited, to restart it. They become those of the call.
+func reenter(tid int, u *unix.PtraceRegs) {
+	const size, restartNoHandler, mostCalls = 2, 514, 1 << 10
+	code := [8]byte{}
+	if u.Rax >= mostCalls {
+		return
+	}
+	if n, err := unix.PtracePeekText(tid, uintptr(u.Rip), code[:]); err != nil || n < size || code[0] != 0x0f || code[1] != 0x05 {
+		return
+	}
+	u.Orig_rax, u.Rip = u.Rax, u.Rip+size
+	u.Rax = ^uint64(restartNoHandler) + 1 // any of those by which the kernel restarts it
 }
 
 // signMask returns 0: x86-64 does not sign addresses.

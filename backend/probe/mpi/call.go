@@ -69,7 +69,8 @@ type Cache struct {
 	peers  peerFields                        // of the last library
 	// versions are results of Library.Version, by the image of MPI.
 	versions map[string]string
-	tags     map[string]int // index of the word of a request of UCX that is the tag of a send, by the image of MPI
+	jumps    map[string]map[uint64]string // see Library.jumper, by image
+	tags     map[string]int               // index of the word of a request of UCX that is the tag of a send, by the image of MPI
 }
 
 // instructions returns the decoded instructions of an image, by its key.
@@ -108,7 +109,9 @@ func Find(l *Library, t *snapshot.Thread) *Call {
 		case isName && !isOwn(x, symbol, first):
 			continue
 		case !isName && i+1 < f.Frames() && IsLibrary(x.Module().Name()) && x != f.Image(i+1):
-			n, isLarge = function(f.CalledName(i + 1)) // the function of MPI may have jumped to this one
+			if n, isLarge = function(f.CalledName(i + 1)); n == "" { // the function of MPI may have jumped to this one
+				n = l.jumper(x, first)
+			}
 		}
 		if _, ok := l.cache.signatures()[n]; ok {
 			frame, name, own, large = i, n, isName, isLarge
