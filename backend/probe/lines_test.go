@@ -122,3 +122,50 @@ func startSource(t *testing.T, language, text string, flags ...string) target {
 	}
 	return run(t, path)
 }
+
+// TestLinesInOtherFiles has programs whose debug information is beside them: in a file to which they have a link, with a
+// build-id and without, also in .debug, and in objects (-gsplit-dwarf), of which the lines are in the program. A file
+// that is not that of the program is not read.
+func TestLinesInOtherFiles(t *testing.T) {
+	all := []string{"main 31", "deep::Solver::run 23", "deep::twice 19", "deep::Solver::step 11"}
+	for _, c := range []struct {
+		name, flags string
+		separate    string // path of the separate file; "": there is none
+		spoil       bool
+		want        []string
+	}{
+		{"link", "-g", "waits.debug", false, all},
+		{"link without build-id", "-g -Wl,--build-id=none", "waits.debug", false, all},
+		{"link in .debug", "-g", ".debug/waits.debug", false, all},
+		{"another file", "-g -Wl,--build-id=none", "waits.debug", true, nil},
+		{"split, DWARF 5", "-gdwarf-5 -gsplit-dwarf", "", false, []string{"main 31", "deep::Solver::run 11"}},
+		{"split, DWARF 4", "-gdwarf-4 -gsplit-dwarf", "", false, []string{"main 31", "deep::Solver::run 11"}},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			t.Parallel()
+			program := valued{compiler: "g++", files: []string{"waits.cc", inlining}}
+			path := program.compile(t, append(strings.Fields(c.flags), "-O2")...)
+			if c.separate != "" {
+				file := filepath.Join(filepath.Dir(path), c.separate)
+				script := `mkdir -p "$(dirname "$2")" && objcopy --only-keep-debug "$1" "$2" && strip -g "$1" && objcopy --add-gnu-debuglink="$2" "$1"`
+				if c.spoil {
+					script += ` && echo >>"$2"`
+				}
+				if out, err := exec.Command("sh", "-c", script, "sh", path, file).CombinedOutput(); err != nil {
+					t.Fatalf("%v: %s", err, out)
+				}
+			}
+			p := run(t, path)
+			p.stands(t, "line", func(all []string) bool { return len(all) == 1 && in("pause")(all[0]) })
+			var got []string
+			for _, f := range newCache().take([]int{p.Process.Pid}, view{"line", true})[0].threads[0] {
+				if f.Line != 0 {
+					got = append(got, fmt.Sprint(f.Func, " ", f.Line))
+				}
+			}
+			if !slices.Equal(got, c.want) {
+				t.Errorf("got %q, want %q", got, c.want)
+			}
+		})
+	}
+}

@@ -5,6 +5,7 @@ package probe
 import (
 	"fmt"
 	"path/filepath"
+	"strings"
 
 	"sdm/backend/probe/hold"
 	"sdm/backend/probe/image"
@@ -13,28 +14,43 @@ import (
 // DebugFiles is where distributions install separate debug files.
 const DebugFiles = "/usr/lib/debug"
 
-// readSeparate reads the symbols of the separate debug file of a module, if such files are to be read: the
-// file that the process sees, or else the one that this program sees. The build-id is its name (GDB manual,
-// Separate Debug Files).
+// readSeparate reads the symbols of the separate debug file of a module: the file that the process sees, or else the one
+// that this program sees. One beside the module is always read, one of a distribution if such files are to be read. Its
+// name is in the module, or is the build-id (GDB manual, Separate Debug Files).
 func (s *shared) readSeparate(m *image.Module, pid int) {
-	if s.debugFiles == "" || s.symbols == nil || len(m.BuildID) < 4 {
+	if s.symbols == nil {
 		return
 	}
-	path := filepath.Join(s.debugFiles, ".build-id", m.BuildID[:2], m.BuildID[2:]+".debug")
-	for _, path := range []string{fmt.Sprintf("/proc/%d/root%s", pid, path), path} {
-		b, err := hold.MapFile(path)
-		if err != nil {
-			continue
-		}
-		more, err := image.ReadSeparate(b, m.BuildID)
-		if err != nil {
-			hold.Unmap(b)
-			continue
-		}
-		s.symbols.Join(more)
-		s.separate = b
-		return
+	var paths []string
+	link := image.ReadDebugLink(s.file)
+	if link.Name != "" && strings.HasPrefix(m.Path, "/") {
+		dir := filepath.Dir(m.Path)
+		paths = append(paths, filepath.Join(dir, link.Name), filepath.Join(dir, ".debug", link.Name))
 	}
+	if s.debugFiles != "" && len(m.BuildID) >= 4 {
+		paths = append(paths, filepath.Join(s.debugFiles, ".build-id", m.BuildID[:2], m.BuildID[2:]+".debug"))
+	}
+	for _, path := range paths {
+		if s.readSeparateFile(fmt.Sprintf("/proc/%d/root%s", pid, path), m.BuildID, link) || s.readSeparateFile(path, m.BuildID, link) {
+			return
+		}
+	}
+}
+
+// readSeparateFile reads the symbols of a separate debug file. It returns whether the file is that of the image.
+func (s *shared) readSeparateFile(path, id string, link image.DebugLink) bool {
+	b, err := hold.MapFile(path)
+	if err != nil {
+		return false
+	}
+	more, err := image.ReadSeparate(b, id, link)
+	if err != nil {
+		hold.Unmap(b)
+		return false
+	}
+	s.symbols.Join(more)
+	s.separate = b
+	return true
 }
 
 // readLines reads the lines of the file, or of the separate debug file if the file has none. An error means

@@ -135,8 +135,12 @@ type header struct {
 	end           uint64 // offset of what follows the header
 }
 
-// compileUnit is the kind of a compilation unit of DWARF 5 (DW_UT_compile).
-const compileUnit = 1
+// Kinds of units of DWARF 5 (7.5.1): a compilation unit, and what of one is in the program if its entries are in
+// another file (-gsplit-dwarf).
+const (
+	compileUnit  = 1
+	skeletonUnit = 4
+)
 
 // headers calls do for each unit until it returns false, or the section ends (DWARF 5, 7.5.1).
 func headers(info []byte, do func(h header) bool) {
@@ -162,8 +166,11 @@ func headers(info []byte, do func(h header) bool) {
 			if offset == 8 {
 				h.abbreviations = le.Uint64(body[from:])
 			}
-			if h.version < 5 {
+			switch {
+			case h.version < 5:
 				h.end++ // size of an address
+			case h.kind == skeletonUnit:
+				h.end += 8 // number that is also in the other file
 			}
 			if !do(h) {
 				return
@@ -174,10 +181,10 @@ func headers(info []byte, do func(h header) bool) {
 }
 
 // firstEntries returns where the first entries of units are in .debug_info, which follow the unit headers. Only
-// compilation units are returned, not type or partial units of DWARF 5.
+// compilation units and skeletons of such are returned, not type or partial units of DWARF 5.
 func firstEntries(info []byte) (offsets []dwarf.Offset) {
 	headers(info, func(h header) bool {
-		if h.version >= 2 && h.version <= 4 || h.version == 5 && h.kind == compileUnit {
+		if h.version >= 2 && h.version <= 4 || h.version == 5 && (h.kind == compileUnit || h.kind == skeletonUnit) {
 			offsets = append(offsets, dwarf.Offset(h.end))
 		}
 		return true

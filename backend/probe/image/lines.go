@@ -12,7 +12,7 @@ import (
 
 // Place is a function and a line in it.
 type Place struct {
-	Function string
+	Function string // "": its entry is in another file, so that only symbols tell it
 	File     string // as the compiler named it; "": not known
 	Line     int    // 0: not known
 }
@@ -81,7 +81,7 @@ func (l *Lines) findUnits(offsets []dwarf.Offset) {
 
 // addUnit adds the ranges of a compilation unit; end is the end of its entries.
 func (l *Lines) addUnit(e *dwarf.Entry, end dwarf.Offset) {
-	if e.Tag != dwarf.TagCompileUnit {
+	if e.Tag != dwarf.TagCompileUnit && e.Tag != dwarf.TagSkeletonUnit {
 		return
 	}
 	ranges, _ := l.data.Ranges(e)
@@ -114,12 +114,18 @@ func (l *Lines) at(addr uint64) []Place {
 func (l *Lines) unit(x *unitRange) *unit {
 	u := l.read[x.entry.Offset]
 	if u == nil {
-		u = &unit{data: l.data, entry: x.entry, limit: x.limit, dir: directory(x.entry)}
+		u = &unit{data: l.data, entry: x.entry, limit: x.limit, dir: directory(x.entry), split: isSplit(x.entry)}
 		l.read[x.entry.Offset] = u
 		u.readRows(l.data, x.entry)
 		u.index()
 	}
 	return u
+}
+
+// isSplit reports whether the entries of a unit are in another file (-gsplit-dwarf). Its lines are in the program.
+func isSplit(e *dwarf.Entry) bool {
+	const dwoNameGNU = 0x2130 // DW_AT_GNU_dwo_name, before DWARF 5
+	return e.Tag == dwarf.TagSkeletonUnit || e.AttrField(dwoNameGNU) != nil
 }
 
 // readRows reads the line table. Its sequences may be in any order. Of several rows for one address the last

@@ -7,6 +7,7 @@ import (
 	"debug/elf"
 	"encoding/binary"
 	"fmt"
+	"hash/crc32"
 
 	"sdm/backend/probe/symbol"
 )
@@ -42,15 +43,17 @@ const (
 	mostSymbolName = 1 << 16 // bytes
 )
 
-// ReadSeparate returns the symbols of the separate debug file of an image with a build-id. The bytes are used
-// as long as the symbols are.
-func ReadSeparate(data []byte, id string) (s *Symbols, err error) {
+// ReadSeparate returns the symbols of the separate debug file of an image with a build-id; link is what the image says of
+// such a file. The bytes are used as long as the symbols are.
+func ReadSeparate(data []byte, id string, link DebugLink) (s *Symbols, err error) {
 	problem := protect(func() {
 		var f *file
 		if f, err = parseFile(data); err != nil {
 			return
 		}
-		if found := f.noteID(); found != id || id == "" {
+		found := f.noteID()
+		isSame := id != "" && found == id || found == id && link.Name != "" && crc32.ChecksumIEEE(data) == link.Sum
+		if !isSame {
 			err = fmt.Errorf("the build-id is %q, not %q", found, id)
 			return
 		}
@@ -60,6 +63,33 @@ func ReadSeparate(data []byte, id string) (s *Symbols, err error) {
 		return nil, problem
 	}
 	return s, err
+}
+
+// DebugLink is the section .gnu_debuglink of an image, which has no debug information of its own (GDB manual, Separate
+// Debug Files).
+type DebugLink struct {
+	Name string // of the separate file, without directories; "": there is none
+	Sum  uint32 // CRC-32 of its bytes
+}
+
+// ReadDebugLink returns the link in an ELF file. A file with lines has none.
+func ReadDebugLink(data []byte) (l DebugLink) {
+	err := protect(func() {
+		f, err := parseFile(data)
+		if err != nil || f.section(".debug_line") != nil || f.section(".zdebug_line") != nil {
+			return
+		}
+		b := f.contents(f.section(".gnu_debuglink"))
+		name := textAt(b, 0, mostSymbolName)
+		at := (len(name) + 1 + 3) &^ 3 // the sum is aligned to 4 bytes
+		if len(name) > 0 && at+4 <= len(b) && !bytes.ContainsRune(name, '/') {
+			l = DebugLink{string(name), binary.LittleEndian.Uint32(b[at:])}
+		}
+	})
+	if err != nil {
+		return DebugLink{}
+	}
+	return l
 }
 
 // ReadSymbols returns the symbols of .symtab and .dynsym of an ELF file, and its build-id. The bytes

@@ -17,6 +17,7 @@ type unit struct {
 	rows      []row        // ascending by address
 	files     []*dwarf.LineFile
 	dir       string // prefix of the names of files that gdb does not show
+	split     bool   // its entries are in another file
 	functions []function
 	blocks    []block // ascending by offset
 	deep      bool    // functions within functions and classes are among functions
@@ -150,7 +151,12 @@ func (u *unit) add(e *dwarf.Entry) {
 func (u *unit) at(addr uint64) []Place {
 	f := u.function(addr)
 	i := sort.Search(len(u.rows), func(i int) bool { return u.rows[i].addr > addr }) - 1
-	if f == nil || i < 0 || u.rows[i].end {
+	switch {
+	case i < 0 || u.rows[i].end:
+		return nil
+	case f == nil && u.split:
+		return []Place{{"", u.rows[i].file, u.rows[i].line}}
+	case f == nil:
 		return nil
 	}
 	around := []*dwarf.Entry{f.entry} // functions that contain addr, outermost first
