@@ -188,6 +188,7 @@ func (m *Machine) print(arg func(int) uint64, format int) uint64 {
 	if size := arg(1); size > 0 && m.err == nil {
 		m.write(arg(0), append(slices.Clone(text[:min(uint64(len(text)), size-1)]), 0))
 	}
+	m.work -= len(f) + len(text)
 	return uint64(len(text))
 }
 
@@ -276,6 +277,7 @@ func copyText(m *Machine, arg func(int) uint64) uint64 { return m.copyText(arg(0
 
 func (m *Machine) copyText(to, from, most uint64) uint64 {
 	for n := range min(most, mostText) {
+		m.work--
 		c := m.load(from+n, 1)
 		m.PutUint(to+n, c, 1)
 		if c == 0 || m.err != nil {

@@ -37,6 +37,8 @@ type Code struct {
 const (
 	// mostWork bounds a call, in instructions or copied elements; those asked for take 50 to 20,000.
 	mostWork = 400_000
+	// decoding is the number of instructions whose execution takes as long as that one is decoded.
+	decoding = 8
 	// mostPages bounds the memory that is used: 16 MiB.
 	mostPages = 4096
 	// mostLoads bounds the record of loads.
@@ -76,6 +78,7 @@ type Machine struct {
 	process Process
 	pages   map[uint64]*page
 	code    *Code
+	nowhere bool             // code is of no image
 	inst    amd64.Inst       // that is executed
 	links   map[uint64]*link // of stubs, by address; nil: the code is no stub
 	loads   []Load
@@ -308,8 +311,10 @@ func (m *Machine) Call(function uint64, args ...uint64) (result uint64, loads []
 // fetch returns the instruction that is executed next.
 func (m *Machine) fetch() *amd64.Inst {
 	if m.pc-m.code.First >= m.code.End-m.code.First {
-		if m.code = m.process.Code(m.pc); m.code == nil {
-			m.code = &Code{Instructions: map[uint64]*amd64.Inst{}} // of memory that is not asked for again
+		m.code = m.process.Code(m.pc)
+		if m.nowhere = m.code == nil; m.nowhere {
+			page := m.pc - m.pc%pageSize // of memory that is not asked for again
+			m.code = &Code{First: page, End: page + pageSize, Instructions: map[uint64]*amd64.Inst{}}
 		}
 	}
 	i := m.code.Instructions[m.pc-m.code.Bias]
@@ -321,8 +326,12 @@ func (m *Machine) fetch() *amd64.Inst {
 		if len(m.code.Instructions) >= mostCode {
 			clear(m.code.Instructions)
 		}
-		if !m.wrote(m.pc) && !m.wrote(i.Next()-1) { // other processes do not have what the machine has written
+		written := m.wrote(m.pc) || m.wrote(i.Next()-1)
+		if !written { // other processes do not have what the machine has written
 			m.code.Instructions[m.pc-m.code.Bias] = i
+		}
+		if written || m.nowhere {
+			m.work -= decoding
 		}
 	}
 	m.inst = *i
