@@ -31,7 +31,7 @@ var doors = map[string][]string{
 	"github.com/ulikunitz/xz":            {"sdm/backend/probe/symbol"},
 	"golang.org/x/arch":                  {"sdm/backend/probe/amd64", "sdm/backend/probe/argument", "sdm/backend/probe/dataflow", "sdm/backend/probe/derived", "sdm/backend/probe/emulator"},
 	"golang.org/x/term":                  {"sdm/master/frontend/console", "sdm/cmd"},
-	"golang.org/x/sys":                   {"sdm/launch/local", "sdm/launch/mpir", "sdm/backend/gdb", "sdm/backend/probe/hold", "sdm/backend/probe/proc", "sdm/master/frontend/rpc", "sdm/server", "sdm/cmd"},
+	"golang.org/x/sys":                   {"sdm/protocol/userfile", "sdm/launch/local", "sdm/launch/mpir", "sdm/backend/gdb", "sdm/backend/probe/hold", "sdm/backend/probe/proc", "sdm/master/frontend/rpc", "sdm/server", "sdm/cmd"},
 	"github.com/cockroachdb/datadriven":  {"sdm/backend/backendtest"}, // imported by tests only
 }
 
