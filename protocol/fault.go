@@ -28,6 +28,8 @@ type Fault struct {
 	// Later: the breakpoint may be set for a library that is not loaded yet
 	// (Args.Pending).
 	Later bool `json:"later,omitempty"`
+	// Busy: gdb still executes the command; an interrupt ends it.
+	Busy bool `json:"busy,omitempty"`
 }
 
 // Error makes a Fault an error for callers inside one process.

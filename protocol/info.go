@@ -83,6 +83,8 @@ type CommandInfo struct {
 	Effect  Effect
 	Selects Selects
 
+	Alters bool // it changes the program or gdb, as no other column tells
+
 	Process    bool // it requires a process, also if nothing else says so; see NeedsProcess
 	OwnSymbols bool // it needs no symbols of libraries, or reads those that it needs
 
@@ -90,6 +92,12 @@ type CommandInfo struct {
 	NoWord bool // for programs: the console derives no word from the row
 
 	Offline bool // only the session of a hang file has it
+}
+
+// Looks reports whether the command changes nothing that lasts, so that it may be ended at any time.
+// Expressions may call functions nevertheless.
+func (c CommandInfo) Looks() bool {
+	return c.Place == AtTarget && c.Need != NeedNew && !c.Resumes && !c.Ends && !c.Alters && c.Effect == Shows && !c.Takes("apply")
 }
 
 // Takes reports whether the command reads an argument, by its JSON name.

@@ -87,6 +87,7 @@ func (m *Machine) overdue() {
 			f.Hint = "give it more time with --wait"
 		} else if k := m.GDB.Calls.current(); k != nil {
 			f.Message += ": it is busy with " + k.what()
+			f.Busy = k.of != nil && k.of.ID == q.ID
 			m.GDB.late = true
 			if q.Name == "interrupt" {
 				f.Hint = fmt.Sprintf("if it does not hear the interrupt in %s, another gdb takes the rank over", interruptLimit)

@@ -101,6 +101,6 @@ func (c *console) notice() {
 	runs := x.moving()
 	if stopped := c.cfg.All.Minus(runs); !runs.IsEmpty() && !stopped.IsEmpty() {
 		c.say("[" + text.Ranks(stopped) + "] " + choose(stopped.Len() == 1, "does", "do") + " not run, [" + text.Ranks(runs) + "] still " +
-			choose(runs.Len() == 1, "runs", "run") + ": waiting (wait any continues at the first stop, --timeout bounds it)")
+			choose(runs.Len() == 1, "runs", "run") + ": waiting (" + x.asked.Command + " &, then wait any, goes on at the first stop; --timeout bounds it)")
 	}
 }

@@ -3,6 +3,10 @@
 package console
 
 import (
+	"encoding/json"
+	"strings"
+	"unicode"
+
 	"sdm/master/frontend/console/command"
 	"sdm/master/frontend/console/text"
 	"sdm/master/session"
@@ -110,6 +114,31 @@ func (x *call) failed() bool {
 		ended := x.cmd.Set == "" && g.HasFault(protocol.FaultState) && !x.results.IsEmpty()
 		if g.Kind != protocol.KindResult && !ended {
 			return true
+		}
+	}
+	return false
+}
+
+// hung returns the ranks whose gdb executes the call still after the wait, if the call comes from a
+// script and only looks. An expression that calls a function does not: its end would leave the
+// rank in that function.
+func (x *call) hung() rank.Set {
+	if x.from.at == nil || x.from.prompt || !x.info().Looks() || callsFunction(x.cmd.Args) {
+		return rank.Set{}
+	}
+	return x.ranksWhere(func(g protocol.Group) bool {
+		var f protocol.Fault
+		return g.Kind == protocol.KindFault && json.Unmarshal(g.Body, &f) == nil && f.Busy
+	})
+}
+
+// callsFunction reports whether an expression may call a function: "f(" or "p->f (", also "sizeof(".
+func callsFunction(a protocol.Args) bool {
+	for i, expr := 1, a.Expr; i < len(expr); i++ {
+		if before := strings.TrimRight(expr[:i], " \t"); expr[i] == '(' && before != "" {
+			if last := before[len(before)-1]; last == '_' || last == '$' || last == ')' || last == ']' || last == '>' || unicode.IsLetter(rune(last)) || unicode.IsDigit(rune(last)) {
+				return true
+			}
 		}
 	}
 	return false

@@ -135,7 +135,19 @@ func (c *console) finish(x *call) {
 		x.then(x)
 	}
 	c.openBarriers()
+	c.endHung(x)
 	c.retire(x)
+}
+
+// endHung interrupts gdbs that are busy with a command of a script beyond the wait: nobody is there to
+// do it, and each later command would fail. The next command waits for that.
+func (c *console) endHung(x *call) {
+	hung := x.hung()
+	if hung.IsEmpty() || c.ended {
+		return
+	}
+	c.say("[" + text.Ranks(hung) + "] " + x.asked.Command + " is interrupted, and the script goes on: it was not done within the wait")
+	_ = c.beginAwaited(&call{quiet: true, refusals: true}, c.callOn(hung, "interrupt")) // next tells if the session has ended
 }
 
 // answers writes the answers to a call. Held stops are written before, to keep the order of events.
