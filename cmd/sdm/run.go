@@ -58,7 +58,7 @@ func (o *runOptions) flags() *flagSet {
 
 // read sets the options that are not flags from what was parsed.
 func (o *runOptions) read(f *flagSet) {
-	o.args = f.Args()
+	o.job.Front, o.args = job.SplitFront(f.Args(), o.startsStarter, job.IsProgram)
 	o.npTyped, o.npGiven, o.stopAtGiven = f.isTyped("np"), f.Changed("np"), f.Changed("stop-at")
 }
 

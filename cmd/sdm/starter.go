@@ -46,7 +46,12 @@ func (o *runOptions) declareStarter(f *pflag.FlagSet) {
 
 // isStarter reports whether the line begins with a starter.
 func (o *runOptions) isStarter() bool {
-	return len(o.args) > 0 && (o.knowsStarter(o.args[0]) || job.IsTorchrun(o.args))
+	return len(o.args) > 0 && o.startsStarter(o.args)
+}
+
+// startsStarter reports whether a line, which is not empty, begins with a starter, or a shell that is told to start one.
+func (o *runOptions) startsStarter(line []string) bool {
+	return o.knowsStarter(line[0]) || job.IsTorchrun(line) || job.IsShellOf(line, o.knowsStarter)
 }
 
 // knowsStarter reports whether a word is a known starter, or that of --starter.
@@ -134,7 +139,11 @@ func (o *runOptions) validateStarter() error {
 	if err := o.validateStarterArgs(); err != nil {
 		return err
 	}
-	return o.validateStarterEnv()
+	if err := o.validateStarterEnv(); err != nil {
+		return err
+	}
+	s := o.spec()
+	return s.CheckFront()
 }
 
 // validateFlux checks the options that do not fit the line of flux run, which holds its ranks at

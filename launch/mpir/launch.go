@@ -20,7 +20,9 @@ import (
 type Spec struct {
 	// Argv is the command: the starter, or a script that calls it.
 	Argv []string
-	Env  []string // nil: that of this process
+	// Front says that the command runs the starter, and ends with it: timeout 100 mpirun.
+	Front bool
+	Env   []string // nil: that of this process
 	// Stdin, Stdout and Stderr are its standard streams; nil is /dev/null.
 	Stdin, Stdout, Stderr *os.File
 	// Names are programs known as starters (mpirun; suffixes after a dot are ignored). If one of
@@ -207,10 +209,15 @@ func (l *Launch) Status() int {
 }
 
 // Stop tells the starter to end its job (SIGTERM); it does not wait. A second call does nothing:
-// on a second SIGTERM Open MPI's starter exits without cleaning up.
+// on a second SIGTERM Open MPI's starter exits without cleaning up. So with Spec.Front only the starter gets
+// the signal, once it is known: timeout would pass it on.
 func (l *Launch) Stop() {
+	to := -l.pid
+	if l.spec.Front && l.starter != nil {
+		to = l.starter.pid
+	}
 	if l.pid != 0 {
-		l.stopOnce.Do(func() { syscall.Kill(-l.pid, syscall.SIGTERM) })
+		l.stopOnce.Do(func() { syscall.Kill(to, syscall.SIGTERM) })
 	}
 }
 

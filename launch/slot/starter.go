@@ -26,7 +26,8 @@ type Spec struct {
 	Env  []string // nil: that of this process
 	// Stdin, Stdout and Stderr are its standard streams; nil is /dev/null.
 	Stdin, Stdout, Stderr *os.File
-	// Group says that Argv is a shell that runs the starter, which a signal to the shell would not reach.
+	// Group says that Argv begins with another program (a shell, time) that runs the starter, which a signal to
+	// that program would not reach.
 	Group bool
 }
 

@@ -327,7 +327,7 @@ func TestAttachToProcesses(t *testing.T) {
 }
 
 // TestRanksInWrappers has ranks that are started by a shell, which timeout starts in the slot. They are found
-// when sdm attaches to the job, and when the job is held.
+// when sdm attaches to the job, and when the job is held by a starter that timeout starts, too.
 func TestRanksInWrappers(t *testing.T) {
 	t.Parallel()
 	for _, m := range starters {
@@ -344,7 +344,7 @@ func TestRanksInWrappers(t *testing.T) {
 			if m.name != openMPI.name || !offersMPIR() {
 				return
 			}
-			held := s.heldRun(2, append([]string{"-b", "-e", "up 20", "-e", "stacks", "-e", "continue", "--", m.command}, line...)...)
+			held := s.heldRun(2, append([]string{"-b", "-e", "up 20", "-e", "stacks", "-e", "continue", "--", "timeout", "600", m.command}, line...)...)
 			held.exits(0)
 			held.says("[0-1] (2) main mpiwait.c:", "2 of 2 ranks counted")
 			held.folded("exited normally", "")

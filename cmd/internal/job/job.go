@@ -31,7 +31,8 @@ type Spec struct {
 	Only    string // ranks of a starter's job to control; "": all
 
 	// For Start:
-	Argv         []string      // the starter and its arguments
+	Argv         []string      // the starter and its arguments, or a shell that calls it
+	Front        []string      // what starts the starter, with its arguments (timeout 100); nil: nothing
 	TriesMPIR    bool          // MPIR is tried before servers in the slots
 	NeedsMPIR    string        // flag that permits nothing but MPIR; "": none
 	NeedsPMIx    bool          // the starter's PMIx server holds the ranks

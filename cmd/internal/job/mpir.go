@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"os"
+	"slices"
 	"sync"
 	"syscall"
 	"time"
@@ -105,6 +106,7 @@ func (h *mpirJob) prepare(ctx context.Context) error {
 	case h.StarterArgs != "":
 		if h.coming, err = h.b.Open(true); err == nil {
 			spec.Argv, err = withServers(h.coming, h.Argv, h.StarterArgs, h.Log)
+			spec.Argv = slices.Concat(h.Front, spec.Argv)
 		}
 	case h.spansHosts():
 		spec.Prepare = h.coLaunch()
@@ -116,7 +118,7 @@ func (h *mpirJob) prepare(ctx context.Context) error {
 // spec gives the starter our own standard streams. With a prompt its output goes to pipes and is
 // shown above the prompt, and its input is empty. With ndjson its output becomes events.
 func (h *mpirJob) spec(ctx context.Context) mpir.Spec {
-	spec := mpir.Spec{Argv: h.Argv, Env: h.starterEnv(), Names: Starters, Stdout: h.Out, Stderr: h.Err}
+	spec := mpir.Spec{Argv: slices.Concat(h.Front, h.Argv), Front: len(h.Front) > 0, Env: h.starterEnv(), Names: Starters, Stdout: h.Out, Stderr: h.Err}
 	if h.terminal.Input {
 		spec.Stdin = h.In
 		if h.StdinFile != "" {

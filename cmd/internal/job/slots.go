@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"slices"
 	"sync"
 
 	"golang.org/x/term"
@@ -72,7 +73,8 @@ func (s *slotJob) run(ctx context.Context, line slot.Line, expire context.Cancel
 		return err
 	}
 	defer s.queue.started()
-	spec := slot.Spec{Argv: line.Wrap(func(int) []string { return server }), Env: s.Servers.StarterEnv, Stdout: s.Out, Stderr: s.queue.write}
+	argv := slices.Concat(s.Front, line.Wrap(func(int) []string { return server }))
+	spec := slot.Spec{Argv: argv, Group: len(s.Front) > 0, Env: s.Servers.StarterEnv, Stdout: s.Out, Stderr: s.queue.write}
 	if s.JSON != nil {
 		spec.Stdout = s.relay.Pipe(relay.Writer{Out: s.JSON, From: fromStarter, Kind: protocol.KindStdout})
 		defer s.relay.Inherited()

@@ -3,6 +3,7 @@ package job
 import (
 	"context"
 	"errors"
+	"fmt"
 	"os/exec"
 	"path/filepath"
 	"slices"
@@ -55,7 +56,7 @@ func Start(ctx context.Context, s Spec, io IO) (*Job, error) {
 	t := &start{Spec: s, IO: io, b: s.builder(io)}
 	t.b.PackGDB()
 	defer t.b.DropGDB()
-	io.report(protocol.JobState{State: "starting", Text: strings.Join(s.Argv, " ")})
+	io.report(protocol.JobState{State: "starting", Text: strings.Join(slices.Concat(s.Front, s.Argv), " ")})
 	if isFlux(s.Argv) {
 		j, err := t.byMPIR(ctx)
 		if err != nil {
@@ -72,7 +73,7 @@ func Start(ctx context.Context, s Spec, io IO) (*Job, error) {
 		if err := t.explained(err); err != nil {
 			return nil, err
 		}
-		s.NeedsPMIx = t.choosePMIx(ctx, err, badLine)
+		s.NeedsPMIx = len(s.Front) == 0 && t.choosePMIx(ctx, err, badLine)
 	}
 	switch {
 	case s.NeedsPMIx:
@@ -100,7 +101,7 @@ func (t *start) explained(err error) error {
 		return notStarted("%w (ranks that do not call MPI_Init are not held: --launcher slot has them start under control)", err)
 	case !errors.As(err, &none):
 		return notStarted("%w", err)
-	case none.Called:
+	case none.Called && len(t.Front) == 0:
 		return notStarted("%w: give its own line in place of the script's (sdm run -- %s -n N PROGRAM), or put sdm run -- in front of it in the script", err, none.Starter)
 	case t.NeedsMPIR != "":
 		return notStarted("%w: leave %s out, and sdm-server takes the place of each rank", err, t.NeedsMPIR)
@@ -117,6 +118,9 @@ func hasEnded(err error) bool {
 // starterLine parses a starter's line. python is the interpreter that torchrun is told to use; "":
 // its own.
 func starterLine(argv []string, python string) (slot.Line, error) {
+	if protocol.IsShell(argv[0]) {
+		return slot.Line{}, fmt.Errorf("%s: sdm does not see what it starts (give the line of the starter)", argv[0])
+	}
 	interpreter := func(argv []string) string { return interpreterOf(argv, python) }
 	if _, is := slot.IsTorchrun(argv); is {
 		return slot.ParseTorchrun(argv, interpreter(argv))
