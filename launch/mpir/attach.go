@@ -117,11 +117,26 @@ func (a *Attach) Acquire(ctx context.Context, say func(string)) (protocol.Procta
 			say(fmt.Sprintf("waiting for the starter (process %d) to list its ranks", a.pid))
 		}
 		if err := sleep(ctx, pause); err != nil {
-			return nil, fmt.Errorf("the starter (process %d) has not listed its ranks in %v (MPIR_proctable_size is 0): %w",
-				a.pid, time.Since(began).Round(time.Second), err)
+			return nil, &NotListed{PID: a.pid, After: time.Since(began), Cause: err}
 		}
 	}
 }
+
+// NotListed is the error that a starter has not listed its ranks in time. Open MPI's does when all of them have called
+// MPI_Init.
+type NotListed struct {
+	PID   int // of the starter
+	After time.Duration
+	Cause error // of the context
+}
+
+func (n *NotListed) Error() string {
+	return fmt.Sprintf("the starter (process %d) has not listed its ranks in %v (MPIR_proctable_size is 0; has a rank not called MPI_Init?): %v",
+		n.PID, n.After.Round(time.Second), n.Cause)
+}
+
+// Unwrap returns the cause.
+func (n *NotListed) Unwrap() error { return n.Cause }
 
 // HasTable reports whether the starter has listed its ranks already. It only reads the starter's memory, so
 // it may be called at any time, also before the starter decides whether it holds its ranks for a debugger.

@@ -9,6 +9,7 @@ import (
 	"slices"
 	"strconv"
 	"strings"
+	"time"
 
 	"sdm/cmd/internal/servers"
 	"sdm/launch"
@@ -16,6 +17,7 @@ import (
 	"sdm/launch/mpir"
 	"sdm/launch/slurm"
 	"sdm/protocol"
+	"sdm/protocol/rank"
 	"sdm/protocol/userfile"
 )
 
@@ -123,9 +125,11 @@ func (f finder) findByPID(ctx context.Context, pid int) (servers.Placement, laun
 	case err != nil:
 		return servers.Placement{}, nil, err
 	}
-	inTime, cancel := servers.Bounded(ctx, f.Clock.Left(), "--connect-wait")
-	table, err := starter.Acquire(inTime, f.Remark)
-	cancel()
+	table, err := f.listed(ctx, starter)
+	if early := (*unlisted)(nil); errors.As(err, &early) {
+		endLauncher(starter, f.Log)
+		return servers.Placement{Table: early.table, ID: strconv.Itoa(pid)}, nil, nil
+	}
 	if err == nil && launch.HasHelpers(table) {
 		defer endLauncher(starter, f.Log)
 		p, err := f.ranksOfHelpers(ctx, table, hydra, starter.JobID())
@@ -135,6 +139,47 @@ func (f finder) findByPID(ctx context.Context, pid int) (servers.Placement, laun
 	p.BySrun = f.useToolOf(ctx, starter.StarterPID(), p.ID)
 	usePALS(ctx, f.Builder, &p, table)
 	return p, starter, err
+}
+
+// listTime is how long a starter may take to list its ranks before they are looked for below it. Starters that make
+// their list on request need much less.
+const listTime = 3 * time.Second
+
+// unlisted is the error that a starter has not listed its ranks, which were found below it.
+type unlisted struct{ table protocol.Proctable }
+
+func (*unlisted) Error() string { return "the starter has not listed its ranks" }
+
+// listed returns the table of a starter. The error is an *unlisted if the starter waits for a rank that has not called
+// MPI_Init, and all of them are on this host.
+func (f finder) listed(ctx context.Context, starter *mpir.Attach) (protocol.Proctable, error) {
+	soon, cancel := servers.Bounded(ctx, min(listTime, f.Clock.Left()), "--connect-wait")
+	table, err := starter.Acquire(soon, f.Remark)
+	cancel()
+	var late *mpir.NotListed
+	if ctx.Err() != nil || !errors.As(err, &late) {
+		return table, err
+	}
+	found, notBelow := f.ranks().RanksBelow(launch.FamilyOf(starter.StarterPID()))
+	if notBelow == nil && len(found) > 0 {
+		for i := range found {
+			found[i].Host = servers.HostName()
+		}
+		f.Remark(unlistedText(late.PID, found.Ranks(), launch.Unconnected(found)))
+		return nil, &unlisted{found}
+	}
+	inTime, cancel := servers.Bounded(ctx, f.Clock.Left(), "--connect-wait")
+	defer cancel()
+	return starter.Acquire(inTime, f.Remark)
+}
+
+// unlistedText says that a starter has not listed its ranks; without are those that have no connection to it.
+func unlistedText(starter int, all, without rank.Set) string {
+	why := "some have not called MPI_Init"
+	if !without.IsEmpty() {
+		why = without.String() + " has not called MPI_Init"
+	}
+	return fmt.Sprintf("process %d has not listed its ranks (%s); %s were found below it by their environment", starter, why, all)
 }
 
 // ranks returns the variables that tell which rank a process is.
