@@ -39,7 +39,7 @@ var starters = []starter{
 	flux,
 	slurm,
 	pals,
-	{rank: "JSM_NAMESPACE_RANK", size: []string{"JSM_NAMESPACE_SIZE"}, local: []string{"JSM_NAMESPACE_LOCAL_RANK"}, job: []string{"LSB_JOBID"}},
+	{rank: "JSM_NAMESPACE_RANK", size: []string{"JSM_NAMESPACE_SIZE"}, local: []string{"JSM_NAMESPACE_LOCAL_RANK"}, localSize: []string{"JSM_NAMESPACE_LOCAL_SIZE"}, job: []string{"LSB_JOBID"}},
 	{rank: "MV2_COMM_WORLD_RANK", size: []string{"MV2_COMM_WORLD_SIZE"}, local: []string{"MV2_COMM_WORLD_LOCAL_RANK"}, localSize: []string{"MV2_COMM_WORLD_LOCAL_SIZE"}},
 	{rank: "PMIX_RANK", host: []string{"PMIX_HOSTNAME"}, job: []string{"PMIX_NAMESPACE"}},
 	{rank: "PMI_RANK", size: []string{"PMI_SIZE"}, local: []string{"MPI_LOCALRANKID"}, host: []string{"MPIR_CVAR_CH3_INTERFACE_HOSTNAME"}, job: []string{"PMI_JOBID"}, localSize: []string{"MPI_LOCALNRANKS"}},

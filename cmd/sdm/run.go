@@ -175,7 +175,7 @@ func (o *runOptions) inputRanks() (rank.Set, error) {
 }
 
 // foreignStarters are known starters whose jobs sdm cannot control.
-var foreignStarters = []string{"jsrun"}
+var foreignStarters = []string{"mpirun_rsh", "horovodrun"}
 
 // refuseOthers refuses the lines of starters that sdm does not support.
 func (o *runOptions) refuseOthers() error {

@@ -22,7 +22,9 @@ func dialectOf(name, resolved string) dialect {
 		return dialect{valued: srunValued, bare: set(srunBare), np: []string{"n", "ntasks"}, instead: []string{"multi-prog"}, short: srunShort}
 	case strings.Contains(filepath.Base(resolved), "hydra") || strings.Contains(filepath.Base(name), "mpich"):
 		return dialect{valued: hydraValued, bare: set(hydraBare), np: []string{"n", "np"}, instead: []string{"configfile"}}
-	case isOpenMPI(name, resolved):
+	case base(name) == "jsrun":
+		return dialect{valued: jsrunValued, np: []string{"p", "np"}}
+	case isOpenMPI(name, resolved), base(name) == "prun":
 		return dialect{valued: openMPIValued, bare: set(openMPIBare), np: []string{"n", "np", "c"}, instead: []string{"app"}}
 	}
 	d := dialect{valued: map[string]int{}, bare: set(openMPIBare + " " + hydraBare), np: []string{"n", "np"}, instead: []string{"app", "configfile"}}
@@ -36,7 +38,7 @@ func dialectOf(name, resolved string) dialect {
 }
 
 func isOpenMPI(name, resolved string) bool {
-	return base(resolved) == "orterun" || strings.Contains(filepath.Base(name), "openmpi")
+	return base(resolved) == "orterun" || base(name) == "oshrun" || base(name) == "shmemrun" || strings.Contains(filepath.Base(name), "openmpi")
 }
 
 // base returns the name of a starter without the suffix of a distribution.
@@ -152,6 +154,11 @@ var (
 		map[string]int{"genv": 2, "env": 2})
 	hydraBare = `genvnone genvall envnone envall enable-x disable-x verbose v info print-all-exitcodes profile prepend-rank l
 		disable-auto-cleanup disable-hostname-propagation pmi-port skip-launch-node print-rank-map dbg gdb gdba rr tv`
+
+	// jsrunValued has the options of IBM's jsrun that are in scripts of its users; sdm guesses about others.
+	jsrunValued = ones(`n nrs a tasks_per_rs c cpu_per_rs g gpu_per_rs r rs_per_host K rs_per_socket p np b bind d launch_distribution
+		l latency_priority m memory_per_rs M smpiargs E env h chdir X exit_on_error e stdio_mode o stdio_stdout k stdio_stderr
+		t stdio_input U erf_input P pre_post_exec`, nil)
 
 	// srunShort are the one-letter options of srun that have a value.
 	srunShort  = "ABbcCdDeGiJLmMnNopqrStTwWx"

@@ -10,7 +10,7 @@ import (
 )
 
 // names are the starters to look for.
-var names = []string{"mpirun", "mpiexec", "mpirun.openmpi", "mpiexec.mpich", "mpiexec.hydra", "prterun", "srun", "torchrun", "aprun", "horovodrun", "jsrun", "mpirun_rsh"}
+var names = []string{"mpirun", "mpiexec", "mpirun.openmpi", "mpiexec.mpich", "mpiexec.hydra", "oshrun", "shmemrun", "prterun", "prun", "srun", "torchrun", "aprun", "horovodrun", "jsrun", "mpirun_rsh"}
 
 // untried are starters with which sdm was never run. It knows the variables that they give to ranks.
 var untried = []string{"horovodrun", "jsrun", "mpirun_rsh"}

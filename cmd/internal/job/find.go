@@ -231,6 +231,8 @@ func (f finder) withoutMPIR(ctx context.Context, pid int, family launch.Family, 
 			found[i].Host = servers.HostName()
 		}
 		return servers.Placement{Table: found, ID: strconv.Itoa(pid)}, nil
+	case StarterName(none.Program) == "prun":
+		return servers.Placement{}, fmt.Errorf("%w, and prte starts its ranks (sdm attach pmix:NAMESPACE, or pmix:PID of prte)", none)
 	case slices.Contains(Starters, StarterName(none.Program)):
 		return servers.Placement{}, fmt.Errorf("%w, and has no ranks on this host (hostfile:FILE names them: RANK HOST PID lines)", none)
 	}

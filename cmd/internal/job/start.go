@@ -17,7 +17,7 @@ import (
 )
 
 // Starters are the names of the starters that sdm can take control of. The slice is read only.
-var Starters = []string{"mpirun", "mpiexec", "orterun", "prterun", "srun", "flux", "aprun", "torchrun"}
+var Starters = []string{"mpirun", "mpiexec", "orterun", "prterun", "srun", "flux", "aprun", "torchrun", "oshrun", "shmemrun", "prun", "jsrun"}
 
 // fromStarter is the name of the writer in events of a starter's output.
 const fromStarter = "starter"
