@@ -13,10 +13,10 @@ import (
 
 	"github.com/spf13/pflag"
 
-	"sdm/cmd/internal/peer"
 	"sdm/master/dial"
 	"sdm/master/frontend/ptp"
 	"sdm/master/frontend/rpc"
+	"sdm/master/peer"
 	"sdm/master/session"
 )
 

@@ -57,10 +57,10 @@ func (l *Listener) Addr() net.Addr { return l.l.Addr() }
 func (l *Listener) Close() error { return l.l.Close() }
 
 // Accept waits for one authenticated master and then stops listening. Unauthenticated connections
-// are logged and closed after 10 s; there are at most 16 at a time, of which the oldest is closed
-// after 1 s if more come. All goroutines have ended when it returns.
+// are logged and closed after 10 s; there are at most 64 at a time, see unauthenticated. The error says
+// how many there were. All goroutines have ended when it returns.
 func (l *Listener) Accept(ctx context.Context) (*Client, error) {
-	c, err := l.accept(ctx, l.o.greet)
+	c, err := l.accept(ctx, context.DeadlineExceeded, l.o.greet)
 	if err != nil {
 		return nil, fmt.Errorf("no master came: %w", err)
 	}
@@ -71,21 +71,19 @@ func (l *Listener) Accept(ctx context.Context) (*Client, error) {
 func (l *Listener) AcceptFrontEnd(ctx context.Context) (*Conn, error) {
 	ctx, cancel := context.WithTimeout(ctx, l.o.Wait)
 	defer cancel()
-	c, err := l.accept(ctx, func(ctx context.Context, c net.Conn) (*Conn, error) {
+	c, err := l.accept(ctx, fmt.Errorf("none in %v", l.o.Wait), func(ctx context.Context, c net.Conn) (*Conn, error) {
 		dial.KeepAlive(c)
 		return l.o.welcome(ctx, c)
 	})
-	if errors.Is(err, context.DeadlineExceeded) {
-		err = fmt.Errorf("none in %v", l.o.Wait)
-	}
 	if err != nil {
 		return nil, fmt.Errorf("no front end came to %s: %w", l.Addr(), err)
 	}
 	return c, nil
 }
 
-// accept waits for one connection that greet accepts.
-func (l *Listener) accept(ctx context.Context, greet greeter) (*Conn, error) {
+// accept waits for one connection that greet accepts. late is the error if none comes before the
+// deadline of ctx.
+func (l *Listener) accept(ctx context.Context, late error, greet greeter) (*Conn, error) {
 	ctx, cancel := context.WithCancel(ctx)
 	defer cancel()
 	stop := context.AfterFunc(ctx, func() { l.l.Close() })
@@ -93,7 +91,8 @@ func (l *Listener) accept(ctx context.Context, greet greeter) (*Conn, error) {
 	defer l.l.Close()
 	found := make(chan *Conn, 1)
 	var wg sync.WaitGroup
-	err := l.acceptAll(ctx, &wg, greet, func(c *Conn) {
+	places := newUnauthenticated()
+	err := l.acceptAll(ctx, &wg, places, greet, func(c *Conn) {
 		select {
 		case found <- c:
 			cancel() // ends acceptAll and the other handshakes
@@ -106,7 +105,10 @@ func (l *Listener) accept(ctx context.Context, greet greeter) (*Conn, error) {
 	case c := <-found:
 		return c, nil
 	default:
-		return nil, err
+		if errors.Is(err, context.DeadlineExceeded) {
+			err = late
+		}
+		return nil, places.with(err)
 	}
 }
 
@@ -114,8 +116,7 @@ func (l *Listener) accept(ctx context.Context, greet greeter) (*Conn, error) {
 type greeter func(context.Context, net.Conn) (*Conn, error)
 
 // acceptAll greets connections, a bounded number at a time, until the listener is closed.
-func (l *Listener) acceptAll(ctx context.Context, wg *sync.WaitGroup, greet greeter, proved func(*Conn)) error {
-	places := newUnauthenticated()
+func (l *Listener) acceptAll(ctx context.Context, wg *sync.WaitGroup, places *unauthenticated, greet greeter, proved func(*Conn)) error {
 	var told refusals
 	for {
 		c, err := l.l.Accept()
@@ -131,7 +132,7 @@ func (l *Listener) acceptAll(ctx context.Context, wg *sync.WaitGroup, greet gree
 		}
 		wg.Go(func() {
 			conn, err := greet(ctx, c)
-			if !places.leave(c) {
+			if !places.leave(c, err == nil) {
 				err = errReplaced
 			}
 			if err != nil {

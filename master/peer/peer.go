@@ -19,24 +19,30 @@ import (
 // the user of this process, or to the superuser, who can read the memory of this process anyway.
 // Source: proc(5), /proc/net/tcp.
 func OfThisUser(c net.Conn) error {
+	uid, found, err := User(c)
+	switch {
+	case err != nil:
+		return err
+	case !found:
+		return fmt.Errorf("%s is not on this host", c.RemoteAddr())
+	case uid != os.Geteuid() && uid != 0:
+		return fmt.Errorf("the other end, %s, belongs to user %d, not to %d", c.RemoteAddr(), uid, os.Geteuid())
+	}
+	return nil
+}
+
+// User returns the user who has the other end of a TCP connection; found is false if it is not on this
+// host.
+func User(c net.Conn) (uid int, found bool, err error) {
 	local, err1 := netip.ParseAddrPort(c.LocalAddr().String())
 	remote, err2 := netip.ParseAddrPort(c.RemoteAddr().String())
-	if err := errors.Join(err1, err2); err != nil {
-		return err
-	}
+	err = errors.Join(err1, err2)
 	for _, table := range []string{"/proc/net/tcp", "/proc/net/tcp6"} {
-		uid, found, err := owner(table, remote, local)
-		if err != nil {
-			return err
-		}
-		if found && (uid == os.Geteuid() || uid == 0) {
-			return nil
-		}
-		if found {
-			return fmt.Errorf("the other end, %s, belongs to user %d, not to %d", remote, uid, os.Geteuid())
+		if !found && err == nil {
+			uid, found, err = owner(table, remote, local)
 		}
 	}
-	return fmt.Errorf("%s is not on this host", remote)
+	return uid, found, err
 }
 
 // owner finds the user of the socket that is bound to own and connected to other.
