@@ -5,6 +5,7 @@ package tree
 
 import (
 	"fmt"
+	"slices"
 	"time"
 
 	"sdm/protocol"
@@ -42,6 +43,31 @@ func (b *beat) watchAbove(now time.Duration, isServer bool) {
 	}
 }
 
+// At the end of a session a vertex waits until its children have closed their links, as long as they give
+// signs of life. These are asked for more often then: quitting ends within 5 s whatever a link does. A
+// child that is given up has been told of the end, and ends its ranks by itself.
+const (
+	quitPeriod  = 500 * time.Millisecond
+	quitSilence = 3 * time.Second
+)
+
+// hurry sets the periods for the end of a session.
+func (n *Node) hurry() {
+	n.beat.period, n.beat.silence = quitPeriod, quitSilence
+	n.beat.due = never
+	for _, c := range n.children {
+		c.missed = 0
+	}
+	if n.hasChild() {
+		n.beat.due = n.now + quitPeriod
+	}
+}
+
+// hasChild reports whether a child is connected.
+func (n *Node) hasChild() bool {
+	return slices.ContainsFunc(n.children, func(c *child) bool { return c.state == childUp })
+}
+
 // listenAbove leaves a parent that has been silent for too long. It counts checks
 // instead of time, as heartbeat does: a vertex that was frozen has not checked.
 func (n *Node) listenAbove() {
@@ -60,8 +86,8 @@ func (n *Node) listenAbove() {
 // for too long. Silence is counted in unanswered heartbeats, not in time: a vertex
 // that was frozen itself has sent none.
 func (n *Node) heartbeat() {
-	if n.beat.due = never; n.quitting {
-		return // children close their links
+	if n.beat.due = never; n.quitting && !n.hasChild() {
+		return
 	}
 	n.beat.due = n.now + n.beat.period
 	for i := 0; i < len(n.children); i++ { // n.children grows if a child is lost

@@ -28,6 +28,7 @@ func (n *Node) quit(why wire.Flags) {
 			n.lose(c, "the session has ended", protocol.KindMissing)
 		}
 	}
+	n.hurry()
 	n.emit(DeliverQuit{MasterLost: why&wire.MasterLost != 0})
 }
 
