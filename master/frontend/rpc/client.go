@@ -9,6 +9,7 @@ import (
 	"fmt"
 	"strconv"
 	"sync"
+	"sync/atomic"
 	"time"
 
 	"sdm/master/session"
@@ -20,11 +21,12 @@ import (
 // from any goroutine.
 //
 // It starts one goroutine besides that of the stream: run, which ends with the connection. Close
-// ends both and waits for them.
+// ends both and waits for them, and for one of its own.
 type Client struct {
 	conn     *Conn
 	stream   *session.Stream
 	finished chan struct{} // closed by run
+	heard    atomic.Uint64 // number of messages received
 
 	mu       sync.Mutex
 	last     uint64
@@ -164,6 +166,7 @@ func (c *Client) read() error {
 		if err != nil {
 			return err
 		}
+		c.heard.Add(1)
 		m, bad := decode(body)
 		if bad != nil {
 			return bad
@@ -205,22 +208,63 @@ func (c *Client) Cut() {
 }
 
 // Close makes the master end the session and waits until it closes the connection. If ctx is done
-// first, Close cuts the connection, which the master takes as a front end that is gone, and returns
-// an error that wraps that of ctx.
+// first, or the master is silent for quitSilence, Close cuts the connection, which the master takes as
+// a front end that is gone, and returns an error.
 func (c *Client) Close(ctx context.Context) error {
 	defer c.stream.Lift()()
 	c.expectEnd()
 	quit := encode(message{ID: json.RawMessage(`"close"`), Method: "quit", Params: canonical.JSON(callParams{Wait: waitUntil(ctx)})})
-	_ = c.conn.write(quit) // an error here means that the connection is gone already
-	var err error
-	select {
-	case <-c.finished:
-	case <-ctx.Done():
-		err = fmt.Errorf("the master at %s has not ended the session in time: %w", c.Peer(), ctx.Err())
-	}
-	c.Cut()
+	over := make(chan struct{})
+	var asking sync.WaitGroup
+	asking.Go(func() { c.askForLife(quit, over) })
+	err := c.awaitEnd(ctx)
+	close(over)
+	c.Cut() // this ends a pending write
+	asking.Wait()
 	c.stream.End(ctx)
 	return err
+}
+
+// While the master ends the session it is asked every quitPeriod for a sign of life. Quitting ends within
+// 5 s whatever the connection does.
+const (
+	quitPeriod  = 500 * time.Millisecond
+	quitSilence = 3 * time.Second
+)
+
+// askForLife sends a message, and then questions that any master answers at once, until over is closed.
+func (c *Client) askForLife(first []byte, over <-chan struct{}) {
+	hello := encode(message{ID: json.RawMessage(`"alive"`), Method: "hello"})
+	again := time.NewTicker(quitPeriod)
+	defer again.Stop()
+	for err := c.conn.write(first); err == nil; err = c.conn.write(hello) {
+		select {
+		case <-again.C:
+		case <-over:
+			return
+		}
+	}
+}
+
+// awaitEnd waits until the connection has ended. Silence is counted in periods, not in time: this
+// process may have been stopped.
+func (c *Client) awaitEnd(ctx context.Context) error {
+	again := time.NewTicker(quitPeriod)
+	defer again.Stop()
+	heard := c.heard.Load()
+	for silent := time.Duration(0); silent < quitSilence; silent += quitPeriod {
+		select {
+		case <-c.finished:
+			return nil
+		case <-ctx.Done():
+			return fmt.Errorf("the master at %s has not ended the session in time: %w", c.Peer(), ctx.Err())
+		case <-again.C:
+		}
+		if now := c.heard.Load(); now != heard {
+			heard, silent = now, 0
+		}
+	}
+	return fmt.Errorf("the master at %s is silent for %v: it ends the session by itself once it sees that the connection is cut", c.Peer(), quitSilence)
 }
 
 // waitUntil returns the wait until the deadline of a context, without limit if it has none.

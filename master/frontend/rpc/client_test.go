@@ -4,8 +4,11 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"net"
 	"strings"
 	"testing"
+	"testing/synctest"
+	"time"
 
 	"sdm/master/session"
 	"sdm/master/session/sessiontest"
@@ -146,6 +149,37 @@ func TestClientCloseIsBoundByItsContext(t *testing.T) {
 	cancel()
 	if err := client.Close(ctx); !errors.Is(err, context.Canceled) {
 		t.Errorf("error %v", err)
+	}
+}
+
+// A master that gives no sign of life does not delay Close, and one that does may take its time.
+func TestClientCloseOfASilentMaster(t *testing.T) {
+	for _, answers := range []int{0, 30} {
+		synctest.Test(t, func(t *testing.T) {
+			near, far := net.Pipe()
+			client, master := newClient(newConn(near, "n1", maxAnswer), Options{}), newConn(far, "n0", maxRequest)
+			go func() {
+				defer far.Close()
+				for n := 0; ; n++ {
+					body, err := master.read()
+					if err != nil || answers > 0 && n == answers {
+						return
+					}
+					if m, bad := decode(body); bad == nil && m.Method == "hello" && answers > 0 {
+						master.write(respond(m.ID, []byte("{}")))
+					}
+				}
+			}()
+			began := time.Now()
+			err := client.Close(context.Background())
+			took := time.Since(began)
+			switch {
+			case answers > 0 && (err != nil || took < 10*time.Second):
+				t.Errorf("%v after %v", err, took)
+			case answers == 0 && (err == nil || !strings.Contains(err.Error(), "the master at n1 is silent for 3s") || took > 4*time.Second):
+				t.Errorf("%v after %v", err, took)
+			}
+		})
 	}
 }
 
