@@ -131,9 +131,9 @@ func (d *Debugger) translated(line string) string {
 
 // ignoredMessage matches messages without value: of processes that have ended while gdb read
 // them, which is reported anyway; of gdb 10 about libraries whose symbols it was not to
-// read; and about source files that are missing or newer than the program, which LineOf
-// reports once.
-var ignoredMessage = pattern.New(`^warning: (?:Couldn't reap LWP|unable to open /proc file|.*: Shared library architecture unknown is not compatible)|` +
+// read; about locations of watchpoints of ranks that share gdb (13.1), by its own numbers; and about source
+// files that are missing or newer than the program, which LineOf reports once.
+var ignoredMessage = pattern.New(`^warning: (?:location number not found for breakpoint |Couldn't reap LWP|unable to open /proc file|.*: Shared library architecture unknown is not compatible)|` +
 	`^(?:warning: )?[0-9]+\t.*: No such file or directory\.?$|^warning: Source file is more recent than executable\.$`)
 
 // reportMessages reports gdb's messages to the user of a rank.
@@ -149,7 +149,7 @@ func (m *Machine) reportMessagesBut(told func(line string) bool) {
 		return m.GDB.translated(line)
 	})
 	if text != "" {
-		m.breaks.note("%s", text)
+		m.breaks.note("%s", withWatchAdvice(text))
 	}
 }
 

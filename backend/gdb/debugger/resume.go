@@ -146,6 +146,7 @@ func (rn *runs) nowRunning(r *run, body any) {
 		rn.Event(protocol.KindRunning, struct{}{})
 	}
 	rn.Reply(r.request, body)
+	rn.recovery.askStands(r)
 }
 
 // others resumes the threads that the command has left stopped. It names them one by

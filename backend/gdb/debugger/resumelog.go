@@ -40,7 +40,12 @@ func (rs *recovery) logWhileRunning(text string) {
 		return
 	}
 	r.log.receive(text)
-	if !r.started || r.log.asked {
+	rs.askStands(r)
+}
+
+// askStands asks gdb for the states of the threads if it has logged something since the rank runs.
+func (rs *recovery) askStands(r *run) {
+	if !r.started || r.log.asked || len(r.log.lines) == 0 {
 		return
 	}
 	r.log.asked = true
@@ -88,7 +93,7 @@ func (rs *recovery) resumeLogged(logged []string) {
 // halfWay processes the stop that gdb has not reported.
 func (rs *recovery) halfWay(r *run, stop mi.Tuple, logged []string) {
 	rs.resumeLogged(logged)
-	if isStep(r.request.Name) {
+	if isStep(r.request.Name) && stop.Str("thread-id") == rs.GDBThread(r.thread) {
 		stop = stepped(stop)
 	} else {
 		r.interrupted, r.stale = true, true
@@ -114,18 +119,20 @@ func (rs *recovery) dropInternalPoints() {
 const ownNotInserted = "Cannot insert breakpoint 0."
 
 // unreportedStop makes the missing *stopped from the answer to -list-thread-groups, for a
-// thread that is marked as running and has stopped; false if there is none.
-func (rs *recovery) unreportedStop(info mi.Tuple) (mi.Tuple, bool) {
+// thread that is marked as running and has stopped, if possible for the selected one; false if there is none.
+func (rs *recovery) unreportedStop(info mi.Tuple) (stop mi.Tuple, stands bool) {
 	list, _ := info.Get("threads")
 	for _, f := range list.Fields {
 		th := f.Value.Fields
 		n, _ := th.Int("id")
-		if t := rs.threads.ByGDB(n); t != nil && t.Running && th.Str("state") == "stopped" {
-			frame, _ := th.Get("frame")
-			return mi.Tuple{{Name: "frame", Value: frame}, {Name: "thread-id", Value: mi.Value{Str: th.Str("id")}}}, true
+		t := rs.threads.ByGDB(n)
+		if t == nil || !t.Running || th.Str("state") != "stopped" || stands && t.ID != rs.chosen.Thread {
+			continue
 		}
+		frame, _ := th.Get("frame")
+		stop, stands = mi.Tuple{{Name: "frame", Value: frame}, {Name: "thread-id", Value: mi.Value{Str: th.Str("id")}}}, true
 	}
-	return nil, false
+	return stop, stands
 }
 
 // notInserted matches gdb's error for a breakpoint that it cannot insert; the next line
@@ -148,5 +155,17 @@ func (rs *recovery) ownErrors(lines []string) string {
 			own = append(own, line)
 		}
 	}
-	return strings.Join(own, "\n")
+	return withWatchAdvice(strings.Join(own, "\n"))
+}
+
+// withoutThis is gdb's error for an expression that uses a member by its name alone, in a frame without this. A
+// watchpoint of such an expression is evaluated in the frame of whatever thread gdb resumes.
+const withoutThis = "current stack frame does not contain a variable named `this'"
+
+// withWatchAdvice adds to that error how to watch a member.
+func withWatchAdvice(text string) string {
+	if !strings.Contains(text, withoutThis) {
+		return text
+	}
+	return text + "\nwatch -l of the member watches its place in memory, in all frames"
 }

@@ -37,7 +37,8 @@ func (w *Writer) eventAnswer(g protocol.Group) (answer, bool) {
 		if !decode(g.Body, &n) {
 			return raw(g), true
 		}
-		x.lines = []string{n.Text}
+		lines := strings.Split(n.Text, "\n") // gdb's, as gdb prints them
+		x.lines, x.below = lines[:1], lines[1:]
 	case protocol.KindJob:
 		var j protocol.JobState
 		if !decode(g.Body, &j) {
