@@ -86,6 +86,7 @@ func (se *settings) passLine(q *request.Request) {
 	if se.intercept(q, line) {
 		return
 	}
+	line, file, _ := gdbtext.FileOfRank(line, se.Target.Rank)
 	se.attach.keepHandling(line)
 	se.GDB.elements = se.GDB.elements || setsElements.MatchString(line)
 	if found := setsObject.FindStringSubmatch(line); found != nil {
@@ -108,7 +109,7 @@ func (se *settings) passLine(q *request.Request) {
 	if setsLanguage.MatchString(line) {
 		where = nil // with --thread and --frame gdb would restore the previous language
 	}
-	se.pass(q, false, "-interpreter-exec", append(where, "console", line)...)
+	se.pass(q, false, file, "-interpreter-exec", append(where, "console", line)...)
 	if strings.HasPrefix(line, "info line") || word == "x" || strings.HasPrefix(word, "x/") {
 		se.values.Printer.KeepLine(q)
 	}
@@ -175,23 +176,34 @@ func (se *settings) passMI(q *request.Request) {
 		se.Tell(q.What(), "-thread-select", at[1])
 		se.Tell(q.What(), "-stack-select-frame", at[3])
 	}
-	se.pass(q, true, line)
+	line, file, _ := gdbtext.FileOfRank(line, se.Target.Rank)
+	se.pass(q, true, file, line)
 }
 
-func (se *settings) pass(q *request.Request, raw bool, command string, args ...string) {
+// pass sends a line. file is what it writes.
+func (se *settings) pass(q *request.Request, raw bool, file gdbtext.RankFile, command string, args ...string) {
 	var k *call
-	k = se.ask(q, func(a request.Answer) { se.passed(q, k, a) }, command, args...)
+	k = se.ask(q, func(a request.Answer) {
+		a.Text = file.Shown(a.Text)
+		if a.Failed() {
+			se.endedEarly(q, a, file)
+			return
+		}
+		se.passed(q, k, a)
+	}, command, args...)
 	k.Print, k.Raw = true, raw
 }
 
 // endedEarly answers for a line that has failed after some output: frame apply and
 // thread apply, for instance.
-func (se *settings) endedEarly(q *request.Request, a request.Answer) {
-	message := a.Results.Str("msg")
+func (se *settings) endedEarly(q *request.Request, a request.Answer, file gdbtext.RankFile) {
+	message := file.Shown(a.Results.Str("msg"))
 	text := strings.TrimRight(withoutNumbers(a.Text), "\n")
-	if strings.TrimRight(message, "\n") == text || text == "" {
+	if same := strings.TrimRight(message, "\n") == text || text == ""; same && file.Name == "" {
 		se.Refused(q, a)
 		return
+	} else if same {
+		text = message
 	}
 	se.runs.stoppedInCall(a)
 	if !strings.HasSuffix(text, message) { // otherwise it is in the output as well
@@ -206,13 +218,9 @@ var historyNumbers = pattern.New(`(?m)^\$[0-9]+ = `)
 // ranks.
 func withoutNumbers(text string) string { return historyNumbers.ReplaceAllString(text, "") }
 
-// passed processes the result. If the line has resumed the target, that counts as a
+// passed processes the result of a line that has not failed. If the line has resumed the target, that counts as a
 // resume of the rank.
 func (se *settings) passed(q *request.Request, k *call, a request.Answer) {
-	if a.Failed() {
-		se.endedEarly(q, a)
-		return
-	}
 	text := a.Text
 	if !k.Raw {
 		text = withoutNumbers(text)

@@ -8,6 +8,7 @@ import (
 	"strconv"
 	"strings"
 
+	"sdm/backend/gdb/gdbtext"
 	"sdm/backend/gdb/request"
 	"sdm/protocol"
 )
@@ -24,10 +25,7 @@ type dumped struct {
 // with a blank.
 func (p *Printer) dumpMemory(q *request.Request) {
 	a := q.Args
-	file := strings.ReplaceAll(a.File, "%r", strconv.Itoa(int(p.Process().Rank)))
-	if file == a.File {
-		file += "." + strconv.Itoa(int(p.Process().Rank))
-	}
+	file := gdbtext.NewRankFile(a.File, p.Process().Rank).Name
 	if a.File == "" || strings.ContainsAny(file, " \t\n\"'\\") {
 		p.Fail(q, &protocol.Fault{Kind: protocol.FaultUsage, Message: strconv.Quote(a.File) + " cannot be the name of a dump", Hint: "a path without blanks and quotes; %r stands for the rank"})
 		return

@@ -40,7 +40,7 @@ func passedWord(text string) *Word {
 		return nil
 	}
 	return &Word{
-		Name: text, Usage: "[ARG...]", Help: "sent to the gdb of each rank unchanged; gdb help " + text + " shows the help of gdb",
+		Name: text, Usage: "[ARG...]", Help: "sent to the gdb of each rank; gdb help " + text + " shows the help of gdb; a FILE that is written is FILE.RANK, or has the rank for %r",
 		do: "gdb", parse: passPlain,
 	}
 }
