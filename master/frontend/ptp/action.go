@@ -29,6 +29,7 @@ type action struct {
 	what   string        // for messages
 	wait   time.Duration // for answers; 0 is the session's default
 	moves  bool          // it resumes or starts ranks
+	frame  *int          // of all questions; nil: the selected one
 	debt   *debt         // nil: it is not the execution of a command
 	asked  *asked        // nil: it is not quick
 	value  *answerName   // errors are sent as values; nil: as ERROR
@@ -207,6 +208,9 @@ type calls []pending
 
 // post makes a call without waiting: several share one way through the tree.
 func (j *action) post(ctx context.Context, name string, ranks rank.Set, args protocol.Args) calls {
+	if j.frame != nil && name != "gdb" { // it takes none
+		args.Frame = j.frame
+	}
 	switch {
 	case ranks.IsEmpty():
 		return nil

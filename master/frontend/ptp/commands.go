@@ -356,8 +356,13 @@ func interrupt(ctx context.Context, j *action, _ arguments) {
 }
 
 func setFrame(ctx context.Context, j *action, args arguments) {
-	if level, ok := j.number(args, 0); ok {
-		j.simple(ctx, "frame", protocol.Args{Frame: &level})
+	level, ok := j.number(args, 0)
+	if !ok {
+		return
+	}
+	for _, g := range j.results(ctx, "frame", j.ranks, protocol.Args{Frame: &level}, ptp.Unknown) {
+		j.move(g.Ranks, func(x *spot) { x.level, x.locals = level, nil })
+		j.say(ptp.EventOK, g.Ranks)
 	}
 }
 

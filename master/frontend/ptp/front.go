@@ -39,6 +39,7 @@ type front struct {
 	partials partials
 	late     lateActions
 	owed     owed
+	spots    spots          // where the ranks stand, as far as Eclipse was told
 	laidOut  map[string]int // expressions whose values were read from memory, with the bytes that were
 }
 

@@ -92,6 +92,7 @@ func stackDepth(ctx context.Context, j *action, _ arguments) {
 	for _, g := range j.results(ctx, "backtrace", j.ranks, protocol.Args{Count: mostDepth}, ptp.Unknown) {
 		var body framesBody
 		if j.decodeBody(g, &body) {
+			j.move(g.Ranks, func(x *spot) { x.depth = len(body.Frames) })
 			j.say(ptp.EventDepth, g.Ranks, strconv.Itoa(len(body.Frames)))
 		}
 	}
@@ -106,6 +107,7 @@ func listLocals(ctx context.Context, j *action, _ arguments) {
 	for _, g := range j.results(ctx, "info locals", j.ranks, protocol.Args{}, ptp.Unknown) {
 		var body namesBody
 		if j.decodeBody(g, &body) {
+			j.move(g.Ranks, func(x *spot) { x.add(body.Names) })
 			j.say(ptp.EventVars, g.Ranks, counted(body.Names)...)
 		}
 	}
@@ -120,6 +122,11 @@ func listArguments(ctx context.Context, j *action, args arguments) {
 	for _, g := range j.results(ctx, "info args", j.ranks, protocol.Args{Frame: &low}, ptp.Unknown) {
 		var body namesBody
 		if j.decodeBody(g, &body) {
+			j.move(g.Ranks, func(x *spot) {
+				if x.level == low {
+					x.add(body.Names)
+				}
+			})
 			j.say(ptp.EventArgs, g.Ranks, counted(body.Names)...)
 		}
 	}
@@ -168,6 +175,19 @@ func selectThread(ctx context.Context, j *action, args arguments) {
 		if !j.decodeBody(g, &body) {
 			continue
 		}
+		thread := strconv.Itoa(body.Thread)
+		j.move(g.Ranks, func(x *spot) {
+			if x.thread != thread {
+				x.depth = 0
+			}
+			x.thread, x.level, x.fn, x.locals = thread, 0, "", nil
+			if body.Frame != nil {
+				x.level = body.Frame.Level
+			}
+			if body.Frame != nil && x.level == 0 {
+				x.fn = body.Frame.Func
+			}
+		})
 		for _, c := range cellsOf(g, "addr", "") {
 			j.say(ptp.EventThreadSelect, c.ranks, append([]string{strconv.Itoa(body.Thread)}, frameArgs(body.Frame, c.value)...)...)
 		}

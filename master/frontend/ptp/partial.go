@@ -29,6 +29,7 @@ type partial struct {
 	expr  string
 	whole bool // members and elements were asked for
 	ranks rank.Set
+	spots spots // where it was evaluated
 	seen  cells // what gdb has shown of it when it was last evaluated; of what it shows in part, what Eclipse was sent
 }
 
@@ -56,10 +57,13 @@ func (j *action) name(given, expr string, whole bool) string {
 				p.seen = nil
 			}
 			p.ranks, p.expr, p.whole = p.ranks.Union(j.ranks), expr, whole
+			for _, x := range j.spots.of(j.ranks) {
+				p.spots = p.spots.with(x)
+			}
 			return given
 		}
 	}
-	known := append(j.partials.known, partial{id: given, expr: expr, whole: whole, ranks: j.ranks})
+	known := append(j.partials.known, partial{id: given, expr: expr, whole: whole, ranks: j.ranks, spots: j.spots.of(j.ranks)})
 	j.partials.known = known[max(0, len(known)-mostPartials):]
 	return given
 }
@@ -73,6 +77,15 @@ type changes []changed
 type changed struct {
 	partial // with the ranks on which it may have changed
 	asked   calls
+	outer   []outer  // of ranks that have its frame further out
+	gone    rank.Set // ranks that have its frame no more
+	lost    rank.Set // and those that may not
+}
+
+// outer is the question for an expression of a frame that is not the current one.
+type outer struct {
+	framed
+	asked calls
 }
 
 // compared asks for the expressions of some ranks, which have stopped, for each expression once: Eclipse
@@ -94,7 +107,7 @@ func (j *action) compared(ctx context.Context, ranks rank.Set) changes {
 			asked[q] = j.show(ctx, p.expr, those)
 		}
 		p.ranks = those
-		all = append(all, changed{p, asked[q]})
+		all = append(all, changed{partial: p, asked: asked[q]})
 	}
 	return all
 }
@@ -103,10 +116,35 @@ func (j *action) compared(ctx context.Context, ranks rank.Set) changes {
 // that is told as changed.
 func (j *action) changesOf(ctx context.Context, all changes) changes {
 	detailed := map[string]cells{}
+	j.askOutside(ctx, all)
 	for i := range all {
 		all[i].ranks = j.different(ctx, all[i], detailed)
 	}
 	return slices.DeleteFunc(all, func(c changed) bool { return c.ranks.IsEmpty() })
+}
+
+// askOutside asks for expressions of frames that are not the current ones: a function was called from there.
+// What belongs to a frame that has ended is not asked for.
+func (j *action) askOutside(ctx context.Context, all changes) {
+	j.mu.Lock()
+	now := j.spots
+	j.mu.Unlock()
+	asked := map[string]calls{}
+	for i := range all {
+		c := &all[i]
+		var at []framed
+		at, c.gone, c.lost = now.levels(c.spots, c.ranks, c.expr)
+		for _, x := range at {
+			if x.level == 0 || c.asked == nil {
+				continue
+			}
+			key := fmt.Sprint(x.level, x.ranks, c.expr)
+			if _, known := asked[key]; !known {
+				asked[key] = j.post(ctx, "print", x.ranks, protocol.Args{Expr: c.expr, Limit: everyValue, Frame: &x.level})
+			}
+			c.outer = append(c.outer, outer{x, asked[key]})
+		}
+	}
 }
 
 // mostDetailed bounds the expressions that are evaluated as for Eclipse at a stop, one after the other: those
@@ -117,18 +155,15 @@ const mostDetailed = 30
 // in detail so far.
 func (j *action) different(ctx context.Context, c changed, detailed map[string]cells) rank.Set {
 	answers := c.asked.answers(ctx)
-	now := shownBy(answers)
-	if left := unseen(now, c.ranks); c.asked != nil && !left.IsEmpty() {
-		key := fmt.Sprint(c.whole, left, c.expr)
-		if _, known := detailed[key]; !known && len(detailed) < mostDetailed {
-			quiet := &action{front: j.front, ranks: left, what: j.what, asked: j.asked} // a stop has no ERROR
-			v := &valuer{action: quiet, whole: c.whole, expr: c.expr, first: answers}
-			v.early = v.again(ctx, c.expr, left)
-			detailed[key] = sent(v.values(ctx, c.expr, left, true), left)
-		}
-		now = append(now, detailed[key]...)
+	same := c.gone.Union(c.lost.Intersect(withoutValue(answers)))
+	now, here := j.seen(c.id).in(same), c.ranks.Minus(same)
+	for _, x := range c.outer {
+		here = here.Minus(x.ranks)
+		now = append(now, j.whole(ctx, c, x.asked.answers(ctx), x.framed, detailed)...)
 	}
-	var same rank.Set
+	if c.asked != nil {
+		now = append(now, j.whole(ctx, c, answers, framed{ranks: here}, detailed)...)
+	}
 	for _, n := range now {
 		for _, s := range j.seen(c.id).in(n.ranks) {
 			if s.value == n.value {
@@ -138,6 +173,37 @@ func (j *action) different(ctx context.Context, c changed, detailed map[string]c
 	}
 	j.shown = append(j.shown, shown{c.id, now})
 	return c.ranks.Minus(same)
+}
+
+// whole returns what gdb shows of an expression on some ranks; of what it shows in part, what Eclipse is sent.
+func (j *action) whole(ctx context.Context, c changed, answers []protocol.Group, at framed, detailed map[string]cells) cells {
+	now := shownBy(answers).in(at.ranks)
+	left := unseen(now, at.ranks)
+	if left.IsEmpty() {
+		return now
+	}
+	key := fmt.Sprint(c.whole, left, at.level, c.expr)
+	if _, known := detailed[key]; !known && len(detailed) < mostDetailed {
+		quiet := &action{front: j.front, ranks: left, what: j.what, asked: j.asked} // a stop has no ERROR
+		if at.level > 0 {
+			quiet.frame = &at.level
+		}
+		v := &valuer{action: quiet, whole: c.whole, expr: c.expr, first: answers}
+		v.early = v.again(ctx, c.expr, left)
+		detailed[key] = sent(v.values(ctx, c.expr, left, true), left)
+	}
+	return append(now, detailed[key]...)
+}
+
+// withoutValue returns the ranks that have no value.
+func withoutValue(answers []protocol.Group) rank.Set {
+	var ranks rank.Set
+	for _, g := range answers {
+		if g.Kind == protocol.KindFault {
+			ranks = ranks.Union(g.Ranks)
+		}
+	}
+	return ranks
 }
 
 // unseen returns the ranks that are in no cell.

@@ -98,11 +98,28 @@ func (f *front) reportStops(ctx context.Context) {
 	f.begin(ctx, "stop", ranks, looking, func(ctx context.Context, j *action) {
 		stacks := j.post(ctx, "backtrace", ranks, protocol.Args{Count: mostDepth})
 		compared := j.compared(ctx, ranks)
-		depths, changed := depthsOf(stacks.answers(ctx)), j.changesOf(ctx, compared)
+		depths := depthsOf(stacks.answers(ctx))
+		for _, s := range list {
+			j.stand(s, depths)
+		}
+		changed := j.changesOf(ctx, compared)
 		for _, s := range list {
 			j.suspend(s.Group, s.stop, depths, changed)
 		}
 	})
+}
+
+// stand notes where ranks have stopped.
+func (j *action) stand(s rankStop, depths []depthOf) {
+	for _, d := range depths {
+		for _, cell := range cellsOf(s.Group, "thread", "1").in(d.ranks.Intersect(j.ranks)) {
+			x := spot{thread: cell.value, depth: d.depth}
+			if s.stop.Frame != nil {
+				x.fn = s.stop.Frame.Func
+			}
+			j.move(cell.ranks, func(was *spot) { *was = spot{was.ranks, x.thread, x.depth, 0, x.fn, nil} })
+		}
+	}
 }
 
 func (j *action) suspend(g protocol.Group, stop protocol.Stop, depths []depthOf, changed changes) {
