@@ -1,6 +1,9 @@
 package main
 
 import (
+	"os"
+	"path/filepath"
+	"slices"
 	"strings"
 	"testing"
 
@@ -92,5 +95,32 @@ func TestWhatOthersReachedIsMissed(t *testing.T) {
 	want := []test{{"p TestAbsent/a", waiting, ""}, {"p TestLast/a", passed, ""}, {"p TestLast/b", waiting, ""}, {"p TestLate/a", waiting, ""}, {"p TestLate/b", waiting, ""}, {"p TestOver/a", passed, ""}}
 	if d := cmp.Diff(want, here.leaves(), cmp.AllowUnexported(test{})); d != "" {
 		t.Error(d)
+	}
+}
+
+// These areas have rows of their own, with tests that exist.
+func TestRowsOfAreas(t *testing.T) {
+	files, err := filepath.Glob("../e2e/*_test.go")
+	if err != nil || len(files) == 0 {
+		t.Fatalf("no tests: %v", err)
+	}
+	var names []string
+	for _, file := range files {
+		text, err := os.ReadFile(file)
+		if err != nil {
+			t.Fatal(err)
+		}
+		for line := range strings.Lines(string(text)) {
+			if rest, ok := strings.CutPrefix(line, "func Test"); ok {
+				name, _, _ := strings.Cut(rest, "(")
+				names = append(names, "cmd/internal/e2e Test"+name)
+			}
+		}
+	}
+	for _, area := range []string{"`waits`", "`watch`", "all tests of PMIx", "Eclipse PTP"} {
+		i := slices.IndexFunc(rows, func(r row) bool { return strings.HasPrefix(r.what, area) })
+		if i < 0 || !slices.ContainsFunc(names, rows[i].tests.MatchString) {
+			t.Errorf("%s: no row, or no test of it", area)
+		}
 	}
 }

@@ -23,6 +23,8 @@ var rows = []row{
 	{"`stacks`", tests(`cmd/sdm TestSessions/.*/stacks$`, `backend/gdb TestStack`)},
 	{"`stacks` of Python", tests(`cmd/internal/e2e Test(PythonStacks/python3|MPI4Py/this_machine)`, `backend/probe TestBusyPython`)},
 	{"`stacks --engine probe`, without gdb", tests(`backend/probe Test`, `cmd/internal/e2e TestStacksWithoutGDB`)},
+	{"`waits`: who waits for whom", tests(`cmd/internal/e2e Test(Waits|Hangs|JobsThatGoOn|OtherNumbers)`)},
+	{"`watch`: jobs that stall", tests(`cmd/internal/e2e TestWatch`)},
 	{"`core`", tests(`cmd/sdm TestSessions/.*/core$`, `backend/gdb TestCore`)},
 	{"`run --reverse`", tests(`cmd/sdm TestSessions/.*/reverse$`, `backend/gdb Test(Backwards|LogBackwards|RecordEnds|InterruptRecorded)`)},
 	{"several hosts: run, attach, staging", tests(`cmd/internal/e2e Test(StartersOnSeveralHosts|RunOnFourHosts|AttachOnFourHosts|AttachToMPICHOnHosts|Staging|ServersBesideARunningJob|StarterExecsUs|StarterArgs)(/|$)`)},
