@@ -68,7 +68,9 @@ func (f *front) begin(ctx context.Context, what string, ranks rank.Set, o order,
 }
 
 // beginOwing is begin for a command to which the ranks owe the answer.
-func (f *front) beginOwing(ctx context.Context, what string, ranks rank.Set, o order, d *debt, run func(context.Context, *action)) {
+func (f *front) beginOwing(
+	ctx context.Context, what string, ranks rank.Set, o order, d *debt, run func(context.Context, *action),
+) {
 	j := &action{front: f, ranks: ranks, what: what, moves: o == moving, debt: d, done: make(chan struct{})}
 	if o == looking {
 		j.asked = &asked{}

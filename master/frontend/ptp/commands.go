@@ -167,7 +167,9 @@ func (f *front) commandTo(ctx context.Context, info ptp.CommandInfo, c command) 
 		if orderOf(c.ID) == moving {
 			f.held.move(ranks)
 		}
-		f.beginOwing(ctx, info.Name, ranks, orderOf(c.ID), d, func(ctx context.Context, j *action) { j.handle(ctx, c.ID, args) })
+		f.beginOwing(ctx, info.Name, ranks, orderOf(c.ID), d, func(ctx context.Context, j *action) {
+			j.handle(ctx, c.ID, args)
+		})
 	}
 }
 

@@ -19,7 +19,8 @@ var errType = errors.New("the type is not supported")
 // resolver returns the type of a name within another type; size is in bytes.
 type resolver func(name string, size int) (*ptp.Type, error)
 
-// parseType reads the output of ptype/or for a type of C, or for one of C++ that is plain data; size is that of the type, in bytes.
+// parseType reads the output of ptype/or for a type of C, or for one of C++ that is plain data; size is that
+// of the type, in bytes.
 //
 //	type = struct point {
 //	/*      0      |       4 */    int x;

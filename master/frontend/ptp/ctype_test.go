@@ -144,8 +144,8 @@ func TestPlacesInArrays(t *testing.T) {
 
 // A value for which gdb has a printer is sent as its text.
 func TestPrinters(t *testing.T) {
-	of := &ptp.Type{Kind: ptp.Struct, Fields: []ptp.Field{{Name: "x", Type: &ptp.Type{Kind: ptp.Int, Size: 4}}}}
-	nameless := &ptp.Type{Kind: ptp.Struct, Fields: []ptp.Field{{Type: of}}}
+	of := &ptp.Type{Kind: ptp.Struct, Size: 4, Fields: []ptp.Field{{Name: "x", Type: &ptp.Type{Kind: ptp.Int, Size: 4}}}}
+	nameless := &ptp.Type{Kind: ptp.Struct, Size: 4, Fields: []ptp.Field{{Type: of}}}
 	for _, c := range []struct {
 		text string
 		of   *ptp.Type
@@ -153,9 +153,9 @@ func TestPrinters(t *testing.T) {
 	}{
 		{"{x = 1, y = 2}", of, true}, {"{{x = 1}, y = 2}", nameless, true}, {"{static s = 1, x = 1}", of, true}, {"{_vptr.A = 0x1, x = 1}", of, true},
 		{"a list of 3", of, false}, {"{[0] = 1}", of, false}, {"", of, false},
-		{"{{x = 1}, {x = 2}}", &ptp.Type{Kind: ptp.Array, Count: 2, Elem: of}, true}, {"{one, two}", &ptp.Type{Kind: ptp.Array, Count: 2, Elem: of}, false},
-		{"0x1000", &ptp.Type{Kind: ptp.Array, Elem: of}, true}, {"{1, 2}", &ptp.Type{Kind: ptp.Array, Count: 2, Elem: of.Fields[0].Type}, true},
-		{"1 + 2i", &ptp.Type{Kind: ptp.Struct, Name: complexName, Fields: of.Fields}, true}, {"{<No data fields>}", &ptp.Type{Kind: ptp.Struct}, true},
+		{"{{x = 1}, {x = 2}}", &ptp.Type{Kind: ptp.Array, Size: 8, Count: 2, Elem: of}, true}, {"{one, two}", &ptp.Type{Kind: ptp.Array, Size: 8, Count: 2, Elem: of}, false},
+		{"0x1000", &ptp.Type{Kind: ptp.Array, Elem: of}, true}, {"0x1000", &ptp.Type{Kind: ptp.Array, Count: 3, Elem: &ptp.Type{Kind: ptp.Array, Elem: of}}, true}, {"{1, 2}", &ptp.Type{Kind: ptp.Array, Size: 8, Count: 2, Elem: of.Fields[0].Type}, true},
+		{"1 + 2i", &ptp.Type{Kind: ptp.Struct, Size: 4, Name: complexName, Fields: of.Fields}, true}, {"{<No data fields>}", &ptp.Type{Kind: ptp.Struct}, true},
 	} {
 		if got := beginsWithMembers(c.text, c.of); got != c.want {
 			t.Errorf("%s: %v", c.text, got)

@@ -89,7 +89,8 @@ func (p *typeParser) dimensions() ([]int, error) {
 
 // element returns the type without its dimensions.
 func (p *typeParser) element(base *ptp.Type, stars, size int) (*ptp.Type, error) {
-	if size < 1 {
+	isEmpty := base != nil && stars == 0 && base.Kind == ptp.Struct && len(base.Fields) == 0 // in C of no bytes
+	if size < 1 && !(isEmpty && size == 0) {
 		return nil, errType
 	}
 	if stars > 0 {

@@ -309,8 +309,11 @@ var referenceHead = regexp.MustCompile(`^\(.*?&\) @0x[0-9a-f]+: `)
 func beginsWithMembers(text string, t *ptp.Type) bool {
 	rest, open := strings.CutPrefix(text, "{")
 	switch {
-	case t.Kind == ptp.Array && t.Count > 0 && (t.Elem.Kind == ptp.Struct || t.Elem.Kind == ptp.Union || t.Elem.Kind == ptp.Array):
-		return open && beginsWithMembers(rest, t.Elem)
+	case t.Size == 0: // gdb shows an address
+		return true
+	case t.Kind == ptp.Array:
+		kind := t.Elem.Kind
+		return kind != ptp.Struct && kind != ptp.Union && kind != ptp.Array || open && beginsWithMembers(rest, t.Elem)
 	case t.Kind != ptp.Struct && t.Kind != ptp.Union || t.Name == complexName:
 		return true
 	case len(t.Fields) == 0 || !open:
