@@ -89,9 +89,12 @@ func (p *process) readFrames(t *snapshot.Thread, v view) []stack.Frame {
 
 // levels returns the levels of a thread, innermost first, with those of Python among them.
 func (p *process) levels(t *snapshot.Thread, v view) (levels []level) {
-	frames := shortened(p.join(t))
-	levels = make([]level, 0, len(frames))
-	for _, f := range frames {
+	joined := p.join(t)
+	runs := runsOfFrames(joined, t.Stack.Frames)
+	runs = shortened(runs)
+	levels = make([]level, 0, len(runs))
+	for _, r := range runs {
+		f, first := joined[r.at], len(levels)
 		switch {
 		case f.Python != nil:
 			l := level{Frame: pythonFrame(f.Python, v.by), python: true}
@@ -107,8 +110,44 @@ func (p *process) levels(t *snapshot.Thread, v view) (levels []level) {
 			levels = append(levels, p.withoutGlue(t, f.Native, v)...)
 			levels = append(levels, p.doubt(t.Stack.Frames, f.Native)...)
 		}
+		if r.count > 1 && len(levels) > first {
+			levels[len(levels)-1].Call = "×" + strconv.Itoa(r.count)
+		}
 	}
 	return levels
+}
+
+// frameRun is a number of equal frames in sequence, of which at is the innermost one.
+type frameRun struct{ at, count int }
+
+// leastRun is the number of equal frames in sequence that are shown as one.
+const leastRun = 3
+
+// runsOfFrames returns the runs of a stack. Those of a stack that can be shown as a whole are single frames; of a deeper
+// one, which is mostly a recursion without end, equal frames in sequence are one run.
+func runsOfFrames(frames []splice.Frame, native []unwind.Frame) (runs []frameRun) {
+	same := func(a, b splice.Frame) bool {
+		switch {
+		case a.Python != nil && b.Python != nil:
+			return a.Python.File == b.Python.File && a.Python.Function == b.Python.Function && a.Python.Line == b.Python.Line
+		case a.Python != nil || b.Python != nil || a.Native < 0 || b.Native < 0:
+			return false
+		}
+		x, y := &native[a.Native], &native[b.Native]
+		return x.PC == y.PC && x.Exact == y.Exact && x.How == y.How && !x.Signal && !y.Signal
+	}
+	for i := 0; i < len(frames); {
+		n := 1
+		for len(frames) > stack.MaxDepth && i+n < len(frames) && same(frames[i], frames[i+n]) {
+			n++
+		}
+		if n < leastRun {
+			n = 1
+		}
+		runs = append(runs, frameRun{i, n})
+		i += n
+	}
+	return runs
 }
 
 // doubt returns a level that says that frames may be missing between a frame and its caller. Of several
@@ -138,12 +177,12 @@ func (p *process) withoutGlue(t *snapshot.Thread, i int, v view) []level {
 
 // shortened removes the middle of a stack that is too deep to be shown as a whole, before names are
 // looked up. What remains is more than a stack.Tree keeps.
-func shortened(frames []splice.Frame) []splice.Frame {
+func shortened(runs []frameRun) []frameRun {
 	const end = 2 * stack.MaxDepth
-	if len(frames) <= 2*end {
-		return frames
+	if len(runs) <= 2*end {
+		return runs
 	}
-	return slices.Concat(frames[:end], frames[len(frames)-end:])
+	return slices.Concat(runs[:end], runs[len(runs)-end:])
 }
 
 // ofUser reports whether a level is code of the user.

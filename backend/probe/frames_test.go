@@ -6,6 +6,8 @@ import (
 	"strings"
 	"testing"
 
+	"sdm/backend/probe/python"
+	"sdm/backend/probe/splice"
 	"sdm/backend/probe/unwind"
 	"sdm/protocol/stack"
 )
@@ -66,5 +68,30 @@ func TestDoubt(t *testing.T) {
 		if strings.Join(got, " ") != want {
 			t.Errorf("%s: %s, want %s", ways, got, want)
 		}
+	}
+}
+
+// TestRunsOfFrames folds equal frames in sequence of a stack that is too deep to be shown as a whole, and no others.
+func TestRunsOfFrames(t *testing.T) {
+	stackOf := func(depth int) (frames []splice.Frame, native []unwind.Frame) {
+		python := func(line int) splice.Frame { return splice.Frame{Python: &python.Frame{Function: "f", Line: line}} }
+		pcs := []uint64{7, 8, 8} // two equal ones are too few
+		for range depth {
+			pcs = append(pcs, 9)
+		}
+		for _, pc := range append(pcs, 10, 9) {
+			frames, native = append(frames, splice.Frame{Native: len(native)}), append(native, unwind.Frame{PC: pc})
+		}
+		return append(frames, python(1), python(2), python(2), python(2), splice.Frame{Native: splice.CutHere}), native
+	}
+	frames, native := stackOf(1000)
+	want := []frameRun{{0, 1}, {1, 1}, {3, 1000}, {1003, 1}, {1004, 1}, {1005, 1}, {1006, 3}, {1009, 1}}
+	got := runsOfFrames(frames, native)
+	if got = slices.DeleteFunc(got, func(r frameRun) bool { return r.at == 2 }); !slices.Equal(got, want) {
+		t.Errorf("%v, want %v", got, want)
+	}
+	frames, native = stackOf(100)
+	if got := runsOfFrames(frames, native); len(got) != len(frames) {
+		t.Errorf("%d runs of %d frames", len(got), len(frames))
 	}
 }

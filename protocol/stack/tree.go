@@ -48,7 +48,7 @@ type Frame struct {
 	Line int    `json:"line,omitempty"`
 	Addr string `json:"addr,omitempty"`
 	From string `json:"from,omitempty"`
-	Call string `json:"call,omitempty"` // arguments of a blocked call of MPI: "from 2 tag 99"
+	Call string `json:"call,omitempty"` // arguments of a blocked call of MPI: "from 2 tag 99"; "×9": nine equal frames
 	Mark string `json:"mark,omitempty"` // "SIGSEGV" on the innermost frame where a rank crashed
 }
 
