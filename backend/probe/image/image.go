@@ -46,11 +46,13 @@ type Head struct {
 func Modules(maps []Mapping, read func([]Head), scratch *[]byte) []Module {
 	var heads []Head
 	var from []Mapping
+	code, times := haveCode(maps), map[string]int{}
 	for i, m := range maps {
 		vdso := m.Path == "[vdso]"
-		if m.Offset != 0 || m.File == "" && !vdso || !vdso && !hasCode(maps[i:]) {
+		if m.Offset != 0 || m.File == "" && !vdso || !vdso && !code[i] || times[m.File] == mostTimes {
 			continue
 		}
+		times[m.File]++
 		from, heads = append(from, m), append(heads, Head{Addr: m.Start})
 	}
 	if need := headSize * len(heads); len(*scratch) < need {
@@ -70,18 +72,24 @@ func Modules(maps []Mapping, read func([]Head), scratch *[]byte) []Module {
 	return all
 }
 
-// hasCode reports whether the first mapping, or a following one of the same file, is executable. Other files
+// mostTimes bounds how often a file is an image of a process. A library that is loaded into other namespaces (dlmopen(3))
+// is there up to 16 times; more mappings are of programs that read the file as data.
+const mostTimes = 64
+
+// haveCode reports for each mapping whether it, or a following one of the same file, is executable. Other files
 // are not images.
-func hasCode(maps []Mapping) bool {
-	for _, m := range maps {
-		switch {
-		case m.File == maps[0].File && m.Executable:
-			return true
-		case m.File != maps[0].File && m.File != "":
-			return false
+func haveCode(maps []Mapping) []bool {
+	code := make([]bool, len(maps))
+	file, some := "", false // of the mappings from i on: the first file, and whether its mappings in sequence have code
+	for i := len(maps) - 1; i >= 0; i-- {
+		m := &maps[i]
+		if m.File != "" && m.File != file {
+			file, some = m.File, false
 		}
+		some = some || m.File == file && m.Executable
+		code[i] = some && m.File == file
 	}
-	return false
+	return code
 }
 
 // mostHeaders bounds the program headers; real images have 9 to 14.

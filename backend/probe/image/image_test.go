@@ -39,6 +39,47 @@ func TestParseMaps(t *testing.T) {
 	}
 }
 
+// TestHaveCode compares with what is meant: from a mapping on, one of the same file is executable before one of another file.
+func TestHaveCode(t *testing.T) {
+	has := func(maps []Mapping) bool {
+		for _, m := range maps {
+			switch {
+			case m.File == maps[0].File && m.Executable:
+				return true
+			case m.File != maps[0].File && m.File != "":
+				return false
+			}
+		}
+		return false
+	}
+	random := rand.New(rand.NewPCG(1, 2))
+	for range 5000 {
+		maps := make([]Mapping, random.IntN(8))
+		for i := range maps {
+			maps[i] = Mapping{File: []string{"", "a", "b"}[random.IntN(3)], Executable: random.IntN(4) == 0}
+		}
+		for i, got := range haveCode(maps) {
+			if maps[i].File != "" && got != has(maps[i:]) {
+				t.Fatalf("%d of %+v: %v", i, maps, got)
+			}
+		}
+	}
+}
+
+// TestManyMappingsOfOneFile: a file that is mapped as data again and again is an image a few times, and its beginnings are
+// not read for each mapping.
+func TestManyMappingsOfOneFile(t *testing.T) {
+	maps := make([]Mapping, 30_000)
+	for i := range maps {
+		maps[i] = Mapping{Start: uint64(i) << 12, End: uint64(i+1) << 12, File: "1", Executable: i%2 == 0}
+	}
+	heads := 0
+	Modules(maps, func(h []Head) { heads = len(h) }, new([]byte))
+	if heads != mostTimes {
+		t.Errorf("%d beginnings were read", heads)
+	}
+}
+
 // program compiles a program with a function work and returns it.
 func program(t testing.TB, flags ...string) []byte {
 	t.Helper()
