@@ -349,7 +349,7 @@ func (b *Backend) graph(r rank.ID, w *waits) *wait.Graph {
 	case w.inCall && !w.numbered: // messages of other hosts do not come by shared memory
 		w.Doubt = !local || w.arrivals == 0 || w.arrivals != x.arrivals
 	}
-	if w.inCall && x.stamp != 0 && w.others != x.others { // what other ranks wait for may come from another thread
+	if w.parted || w.inCall && x.stamp != 0 && w.others != x.others { // what other ranks wait for may come from another thread
 		w.Doubt = true
 	}
 	x.stamp, x.arrivals, x.others, x.runs = w.stamp, w.arrivals, w.others, w.runs

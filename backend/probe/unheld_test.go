@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"os"
 	"runtime"
+	"slices"
 	"strings"
 	"sync"
 	"syscall"
@@ -199,4 +200,40 @@ func TestDebuggerIsAwaitedOnce(t *testing.T) {
 		}
 	}
 	t.Error("each sample has waited for the debugger")
+}
+
+// crowd is a program with 1,200 threads that wait.
+const crowd = `
+#include <pthread.h>
+#include <unistd.h>
+static void *waits(void *a) { for (;;) pause(); return a; }
+int main(void)
+{
+	pthread_attr_t small;
+	pthread_attr_init(&small);
+	pthread_attr_setstacksize(&small, 1 << 16);
+	for (int i = 0; i < 1200; i++) {
+		pthread_t t;
+		if (pthread_create(&t, &small, waits, 0) != 0)
+			return 1;
+	}
+	write(1, "r", 1);
+	for (;;)
+		pause();
+}
+`
+
+// TestManyThreads checks that all threads of a process are read that are too many to be held at the same time.
+func TestManyThreads(t *testing.T) {
+	p := startSource(t, "c", crowd, "-O2")
+	p.stands(t, "function", func(all []string) bool {
+		s := slices.Compact(all)
+		return len(all) == 1201 && slices.Equal(s, []string{"main pause", "waits pause"})
+	})
+	if s := newCache().take([]int{p.Process.Pid}, view{"function", true})[0]; !s.waits.parted {
+		t.Errorf("%+v", s.waits)
+	}
+	if tracer := p.status(t, "TracerPid"); tracer != "0" {
+		t.Errorf("traced by %s", tracer)
+	}
 }

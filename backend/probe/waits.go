@@ -36,6 +36,7 @@ type waits struct {
 	runs     *runs        // of a process in which a thread is in a call of torch.distributed
 	polling  map[int]bool // threads that poll its connections
 	inCall   bool         // a thread is in a call of MPI or torch.distributed
+	parted   bool         // its threads were not held at the same time, since there are too many
 	// peer is the process that can end the wait of the first thread, and object what it has; 0: none is known.
 	peer   int
 	object string
@@ -128,6 +129,7 @@ func (p *process) waitsOf(shot *snapshot.Process, held *hold.Process, threads []
 	if w.inCall = calls > 0; w.inCall {
 		w.others = m.stampOf(others)
 	}
+	w.parted = held.IsParted()
 	w.peer, w.object = m.peer()
 	if calls > 1 {
 		w.Doing.Calls = calls

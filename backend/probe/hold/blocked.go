@@ -20,7 +20,7 @@ func (p *Process) readBlocked(known []Known) map[int][]byte {
 	var read map[int][]byte
 	for i := range p.Threads {
 		t := &p.Threads[i]
-		if t.stopped || t.Why == "" || t.Why == ended {
+		if t.stopped || t.Why == "" || t.Why == ended || t.Why == tooMany {
 			continue
 		}
 		text := syscallOf(p.PID, t.TID)

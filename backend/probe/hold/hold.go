@@ -183,7 +183,40 @@ func together(all []Process, l Limits, s Steps, wait *rivals) (rival int) {
 		all[i].release()
 		all[i].Held = time.Since(begin)
 	}
+	for i := range all {
+		all[i].holdRest(l.Patience, each, func(sp uint64) uint64 { return s.StackEnd(i, sp) }, buffer)
+	}
 	return -1
+}
+
+// mostHeld bounds the threads of a process that are stopped at a time: to stop and resume one takes 20 to 60 µs.
+const mostHeld = 512
+
+// tooMany is the Why of the others until holdRest.
+const tooMany = "one of too many"
+
+// IsParted reports whether the process has too many threads to stop all of them at the same time.
+func (p *Process) IsParted() bool { return len(p.Threads) > mostHeld }
+
+// holdRest stops the threads of a process that were too many, some at a time, copies registers and stacks, and resumes
+// them. The first ones run meanwhile.
+func (p *Process) holdRest(patience time.Duration, each int, end func(sp uint64) uint64, buffer *Buffer) {
+	for first := mostHeld; first < len(p.Threads) && !p.Tracer.yields(); first += mostHeld {
+		part := Process{PID: p.PID, Threads: p.Threads[first:min(first+mostHeld, len(p.Threads))]}
+		part.prepare()
+		begin := time.Now()
+		for i := range part.Threads {
+			t := &part.Threads[i]
+			t.Why = p.seizeOne(t.TID)
+			t.seized = t.Why == ""
+		}
+		part.interrupt()
+		part.wait(begin.Add(patience))
+		part.giveUp()
+		part.copyStacks(each, end, buffer)
+		part.release()
+		p.Held = max(p.Held, time.Since(begin))
+	}
 }
 
 // ascending returns the indices of processes in the order of their IDs.
@@ -238,6 +271,8 @@ func (p *Process) seize() (some bool) {
 		switch {
 		case p.Tracer.yields(): // it stops the other threads, too
 			t.Why = p.Tracer.Why()
+		case len(p.Threads) >= mostHeld:
+			t.Why = tooMany
 		default:
 			t.Why = p.seizeOne(tid)
 			t.seized = t.Why == ""
@@ -284,6 +319,11 @@ func (p *Process) stopAll(deadline time.Time) {
 		}
 		p.interrupt()
 	}
+	p.giveUp()
+}
+
+// giveUp says of threads why they have not stopped.
+func (p *Process) giveUp() {
 	for i := range p.Threads {
 		if t := &p.Threads[i]; t.seized && !t.stopped {
 			t.Why = notStopped + proc.StatusOf(p.PID, t.TID).State
