@@ -6,6 +6,7 @@ import (
 	"bytes"
 	"encoding/base64"
 	"encoding/json"
+	"fmt"
 	"math"
 	"strconv"
 	"strings"
@@ -27,6 +28,7 @@ func (e Event) MarshalJSON() ([]byte, error) { return e.AppendJSON(nil), nil }
 // late, from, then the fields of the kind, then columns, stack and waits. A body that is not JSON, which
 // is a defect of a server, is encoded as base64 in "data".
 func (e Event) AppendJSON(b []byte) []byte {
+	start := len(b)
 	b = append(b, `{"event":`...)
 	b = appendText(b, e.Name)
 	if e.ID != 0 {
@@ -42,7 +44,29 @@ func (e Event) AppendJSON(b []byte) []byte {
 	} else {
 		b = e.appendGroup(b)
 	}
-	return append(b, '}')
+	return escaped(append(b, '}'), start)
+}
+
+// escaped escapes the characters in b[start:], a text of JSON, that change what a terminal shows and that JSON does
+// not escape itself: DEL, C1 control characters, and those that change the direction of text.
+func escaped(b []byte, start int) []byte {
+	if !bytes.ContainsFunc(b[start:], isHidden) {
+		return b
+	}
+	text := string(b[start:])
+	b = b[:start]
+	for _, r := range text {
+		if isHidden(r) {
+			b = fmt.Appendf(b, `\u%04x`, r)
+		} else {
+			b = utf8.AppendRune(b, r)
+		}
+	}
+	return b
+}
+
+func isHidden(r rune) bool {
+	return r >= 0x7f && r < 0xa0 || r >= 0x202a && r <= 0x202e || r >= 0x2066 && r <= 0x2069
 }
 
 func (e Event) appendGroup(b []byte) []byte {

@@ -14,8 +14,8 @@ import (
 // about answers info file: a line for each fact.
 func (s *Session) about() (all []session.Event) {
 	f := s.file
-	say := func(ranks rank.Set, text string) {
-		all = append(all, result(ranks, map[string]string{"text": text}))
+	say := func(ranks rank.Set, line string) {
+		all = append(all, result(ranks, map[string]string{"text": text.Clean(line)}))
 	}
 	say(rank.Set{}, "hang file of "+f.When.Format(hangfile.TimeFormat)+", written by sdm "+f.Sdm)
 	say(f.Reason.Ranks, "reason: "+f.Reason.String())

@@ -49,15 +49,15 @@ func (w *Writer) write(b *strings.Builder, x answer, whole rank.Set) {
 		head = w.header(x.ranks, whole) + " " + x.note
 	}
 	if len(x.lines) == 1 {
-		b.WriteString(head + w.paint(x.bad, w.clean(x.lines[0])) + "\n")
+		b.WriteString(head + w.paint(x.bad, Clean(x.lines[0])) + "\n")
 	} else {
 		b.WriteString(strings.TrimSuffix(head, " ") + "\n")
 		for _, line := range x.lines {
-			b.WriteString(w.paint(x.bad, w.clean(line)) + "\n")
+			b.WriteString(w.paint(x.bad, Clean(line)) + "\n")
 		}
 	}
 	for _, line := range x.below {
-		b.WriteString(w.clean(line) + "\n")
+		b.WriteString(Clean(line) + "\n")
 	}
 }
 

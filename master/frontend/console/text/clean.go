@@ -1,14 +1,20 @@
-// Output of ranks, without control characters.
+// Text without control characters.
+//
+// Names, paths, values and verdicts have none wherever they are written. Output of ranks has none on
+// a terminal, and is exact in pipes and files.
 
 package text
 
 import (
 	"bytes"
+	"encoding/json"
 	"fmt"
+	"slices"
 	"strings"
 	"unicode/utf8"
 
 	"sdm/protocol"
+	"sdm/protocol/canonical"
 )
 
 // output writes output of ranks, each line after its ranks. There is no count, because the line is
@@ -24,19 +30,51 @@ func (w *Writer) output(b *strings.Builder, g protocol.Group) {
 		body = bytes.TrimSuffix(body, []byte("\r"))
 	}
 	for _, line := range bytes.Split(body, []byte("\n")) {
-		b.WriteString(header + w.clean(string(line)) + "\n")
+		text := string(line)
+		if w.Terminal {
+			text = Clean(text)
+		}
+		b.WriteString(header + text + "\n")
 	}
 }
 
-// clean is Clean if the text is for a terminal.
-func (w *Writer) clean(s string) string {
-	if !w.Terminal {
-		return s
+// names are the fields of answers and events that have a name or a path, which is part of a line.
+var names = []string{"func", "file", "fullname", "args", "from", "library", "program", "host", "hosts", "location", "places", "name", "names", "path", "label", "of"}
+
+// inLine returns a group whose names have no control characters, newlines included: a name comes from a
+// program or a file that anybody may have made, and must not begin a line that looks like ours.
+func inLine(g protocol.Group) protocol.Group {
+	if !g.Kind.IsOutput() && bytes.IndexByte(g.Body, '\\') >= 0 { // JSON has no control character as it is
+		var body any
+		d := json.NewDecoder(bytes.NewReader(g.Body))
+		d.UseNumber()
+		if d.Decode(&body) == nil {
+			g.Body = canonical.JSON(cleanNames(body, false))
+		}
 	}
-	return Clean(s)
+	return g
 }
 
-// Clean makes text from programs harmless on a terminal: control characters, including newline,
+// cleanNames cleans the names in a value of JSON; named tells that it is one.
+func cleanNames(v any, named bool) any {
+	switch v := v.(type) {
+	case string:
+		if named {
+			return Clean(v)
+		}
+	case []any:
+		for i := range v {
+			v[i] = cleanNames(v[i], named)
+		}
+	case map[string]any:
+		for key := range v {
+			v[key] = cleanNames(v[key], slices.Contains(names, key))
+		}
+	}
+	return v
+}
+
+// Clean makes a text harmless that comes from programs, or from files: control characters, including newline,
 // become visible (^[), invalid UTF-8 becomes \xHH, tabs are preserved.
 func Clean(s string) string {
 	if harmless(s) {

@@ -30,7 +30,7 @@ func stackTree(w *Writer, a Asked, g protocol.Group) []answer {
 	if a.Export != "" {
 		lines := strings.Split(strings.TrimSuffix(Export(g.Stack, a.Export, Sampled(g)), "\n"), "\n")
 		for i := range lines {
-			lines[i] = w.clean(lines[i])
+			lines[i] = Clean(lines[i])
 		}
 		return []answer{{ranks: g.Ranks, lines: lines, bare: true}}
 	}
@@ -113,13 +113,13 @@ func (w *Writer) Notes(g protocol.Group) (lines []string) {
 		n, _ := c.Distinct()
 		if s := c.Stats(); c.Name == protocol.CPUPercent && n > fewValues && s.Numbers > 0 {
 			text := fmt.Sprintf(form, s.Lowest[0].Value+" to "+s.Highest[0].Value) + fmt.Sprintf(", mean %.0f %%", s.Mean)
-			lines = append(lines, w.header(g.Ranks, rank.Set{})+" "+w.clean(text))
+			lines = append(lines, w.header(g.Ranks, rank.Set{})+" "+Clean(text))
 			continue
 		}
 		values := c.Values()
 		for _, v := range values[:min(len(values), column.DefaultLimit)] {
 			head := "[" + clipped(v.Ranks) + "] (" + strconv.Itoa(v.Ranks.Len()) + ") "
-			lines = append(lines, head+w.clean(fmt.Sprintf(form, v.Value)))
+			lines = append(lines, head+Clean(fmt.Sprintf(form, v.Value)))
 		}
 		if n > len(values) || n > column.DefaultLimit {
 			lines = append(lines, w.header(g.Ranks, rank.Set{})+" "+c.Name+": "+Plural(n, "value"))
@@ -181,7 +181,7 @@ func (t *tree) helpers(n *stack.Node) string {
 		if !c.Ranks.Equal(n.Ranks) {
 			count += " in [" + clipped(c.Ranks) + "]"
 		}
-		kinds = append(kinds, t.w.clean(name)+" ("+count+")")
+		kinds = append(kinds, Clean(name)+" ("+count+")")
 	}
 	return n.Frame.Func + ": " + strings.Join(kinds, ", ") + "; stacks --all-threads shows them"
 }
@@ -250,9 +250,9 @@ func (w *Writer) frameOf(n *stack.Node) string {
 	if f.Addr != "" {
 		parts = append(parts, f.Addr)
 	}
-	text := w.clean(strings.Join(parts, " "))
+	text := Clean(strings.Join(parts, " "))
 	if f.Mark != "" {
-		text += " " + w.paint(true, "◀ "+w.clean(f.Mark))
+		text += " " + w.paint(true, "◀ "+Clean(f.Mark))
 	}
 	return text
 }

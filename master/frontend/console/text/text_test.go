@@ -11,6 +11,7 @@ import (
 
 	"sdm/master/session"
 	"sdm/protocol"
+	"sdm/protocol/canonical"
 	"sdm/protocol/rank"
 )
 
@@ -133,15 +134,37 @@ func FuzzClean(f *testing.F) {
 	f.Add("plain")
 	f.Add("\x1b]0;title\x07 \x9b31m \u202e \xff\t")
 	f.Fuzz(func(t *testing.T, s string) {
-		w := Writer{Terminal: true}
-		out := w.clean(s)
+		out := Clean(s)
 		for _, r := range out {
 			if r < ' ' && r != '\t' || r >= 0x7f && r < 0xa0 || isDirection(r) {
 				t.Errorf("clean(%q) = %q holds %q", s, out, r)
 			}
 		}
-		if again := w.clean(out); again != out {
+		if again := Clean(out); again != out {
 			t.Errorf("clean(%q) = %q, and that again gives %q", s, out, again)
 		}
 	})
+}
+
+// A name with a newline begins no line of its own, and no control character of a name reaches a pipe; output of
+// ranks is exact there, and clean on a terminal.
+func TestNamesAreInLine(t *testing.T) {
+	const evil = "f\n[0-7] forged \x1b[31m\u009b\u202e"
+	shown := "f^J[0-7] forged ^[[31m\\u009b\\u202e"
+	frame := protocol.Frame{Func: evil, File: evil, Line: 3}
+	for _, terminal := range []bool{false, true} {
+		w := Writer{Terminal: terminal, All: rank.Range(0, 7)}
+		stop := protocol.Group{Kind: protocol.KindStopped, Ranks: rank.Of(1), Body: canonical.JSON(map[string]any{"reason": "signal-received", "signal": "SIGSEGV", "meaning": "x", "frame": frame})}
+		place := protocol.Group{Kind: protocol.KindResult, Ranks: rank.Of(1), Body: canonical.JSON(map[string]any{"frames": []protocol.Frame{frame}})}
+		trace, _ := w.Answers(Asked{Command: "backtrace"}, []protocol.Group{place})
+		for _, got := range []string{w.Event(session.NewEvent(stop)), trace} {
+			if strings.Contains(got, evil) || !strings.Contains(got, shown) || strings.Count(got, "\n") > 2 {
+				t.Errorf("terminal %v: %q", terminal, got)
+			}
+		}
+		out := w.Event(session.NewEvent(protocol.Group{Kind: protocol.KindStdout, Ranks: rank.Of(1), Body: []byte("\x1b[31mred\n")}))
+		if want := map[bool]string{false: "[1] \x1b[31mred\n", true: "[1] ^[[31mred\n"}[terminal]; out != want {
+			t.Errorf("terminal %v: output %q", terminal, out)
+		}
+	}
 }

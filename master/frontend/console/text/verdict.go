@@ -36,7 +36,11 @@ func (w *Writer) verdict(a Asked, groups []protocol.Group) (lines []string) {
 	if text == "" {
 		return nil
 	}
-	return strings.Split(w.clean(strings.TrimSuffix(text, "\n")), "\n")
+	lines = strings.Split(strings.TrimSuffix(text, "\n"), "\n")
+	for i := range lines {
+		lines[i] = Clean(lines[i])
+	}
+	return lines
 }
 
 // waits begins the formats of what ranks wait for.
@@ -54,7 +58,7 @@ func (w *Writer) waits(a Asked, groups []protocol.Group) (lines []string) {
 	}
 	lines = w.findings(a, g, samples)
 	for _, r := range verdict.Rows(g) {
-		lines = append(lines, w.header(r.Ranks, rank.Set{})+" "+w.clean(r.Text))
+		lines = append(lines, w.header(r.Ranks, rank.Set{})+" "+Clean(r.Text))
 	}
 	return lines
 }
@@ -79,10 +83,10 @@ func ExportWaits(a Asked, groups []protocol.Group) string {
 func (w *Writer) findings(a Asked, g *wait.Graph, samples int) (lines []string) {
 	for _, f := range verdict.Of(g, samples) {
 		label := verdict.Label(f.Kind.String(), f.Certain)
-		lines = append(lines, w.paint(f.Kind <= verdict.Mismatch, w.clean(label+": "+f.Text)))
+		lines = append(lines, w.paint(f.Kind <= verdict.Mismatch, Clean(label+": "+f.Text)))
 		if a.Explain {
 			for _, line := range verdict.Evidence(g, samples, f) {
-				lines = append(lines, "  "+w.clean(line))
+				lines = append(lines, "  "+Clean(line))
 			}
 		}
 	}

@@ -19,8 +19,8 @@ import (
 type Writer struct {
 	// Color adds terminal colours to ranks and failures.
 	Color bool
-	// Terminal makes control characters from programs harmless, so that output of a rank cannot
-	// move the cursor or set the title of the terminal. Without it they are unchanged.
+	// Terminal makes control characters in output of ranks harmless, so that it cannot move the
+	// cursor or set the title of the terminal. Without it that is unchanged; all else has none.
 	Terminal bool
 	// All are the ranks of the session. A contiguous set that is the whole of an answer, or equal
 	// to All, is written without a count.
@@ -121,7 +121,7 @@ func (w *Writer) Event(e session.Event) string {
 		w.output(&b, e.Group)
 		return b.String()
 	}
-	if x, ok := w.eventAnswer(e.Group); ok {
+	if x, ok := w.eventAnswer(inLine(e.Group)); ok {
 		w.write(&b, x, w.All)
 	}
 	return b.String()
@@ -129,6 +129,7 @@ func (w *Writer) Event(e session.Event) string {
 
 // parts formats one group of answers.
 func (w *Writer) parts(a Asked, g protocol.Group) (parts []answer, folded bool) {
+	g = inLine(g)
 	switch g.Kind {
 	case protocol.KindResult:
 		return w.result(a, g)
