@@ -182,6 +182,7 @@ func (a *app) consoleConfig(l *lifetime, p *plan, s session.Session, all rank.Se
 		Writer: t.writer, ErrWriter: t.errWriter, StopOnError: o.stopOnError, Scripts: p.scripts,
 		Lines: t.lines, Interactive: t.interactive, Echo: o.echo, Fold: noLimit(o.fold), Wait: noLimit(o.wait),
 		Interrupts: l.interrupts, Log: p.log, Screen: t.screen, Shell: a.shellFor(o),
+		FileMode: p.mode,
 		HangFile: func() *hangfile.File {
 			started := startedHere(append([]string{"sdm"}, a.args...))
 			if len(p.args) > 0 { // a job that runs, or the line of a starter

@@ -7,6 +7,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"os"
 	"slices"
 	"strings"
 
@@ -52,6 +53,7 @@ func (o *openOptions) flags() *flagSet {
 	o.ranks.stdin = "none"
 	f.add("Report", func(f *pflag.FlagSet) {
 		f.StringVar(&o.html, "html", "", "write the report, one HTML page, to a new `file`, and end; - is standard output")
+		o.declareMode(f)
 	})
 	f.add("Commands and answers", o.console.declare)
 	f.add("Front ends and log", func(f *pflag.FlagSet) {
@@ -82,7 +84,7 @@ func (a *app) open(args []string) console.Status {
 		return a.fail(statusOf(err, console.StatusUsage), err)
 	}
 	if o.html != "" {
-		return a.writeReport(file, o.html)
+		return a.writeReport(file, o.html, o.mode)
 	}
 	return a.within(&o.options, func(l *lifetime, p *plan) console.Status {
 		if o.connect != "" {
@@ -125,7 +127,7 @@ func (o *openOptions) validateOpen() error {
 }
 
 // writeReport writes the report of a file.
-func (a *app) writeReport(file *hangfile.File, path string) console.Status {
+func (a *app) writeReport(file *hangfile.File, path string, mode os.FileMode) console.Status {
 	write := func(w io.Writer) error { return report.Write(w, file) }
 	if path == "-" {
 		if err := write(a.out); err != nil {
@@ -133,7 +135,7 @@ func (a *app) writeReport(file *hangfile.File, path string) console.Status {
 		}
 		return console.StatusGood
 	}
-	name, err := hangfile.Save(path, write)
+	name, err := hangfile.SaveMode(path, mode, write)
 	if err != nil {
 		return a.fail(console.StatusRankFailed, err)
 	}

@@ -3,6 +3,7 @@ package main
 import (
 	"errors"
 	"fmt"
+	"os"
 	"path/filepath"
 	"slices"
 	"strings"
@@ -24,9 +25,10 @@ type options struct {
 	console consoleOptions
 	ranks   rankOptions
 	job     job.Spec
-	args    []string // what follows the flags
-	lazy    bool     // --lazy of sdm attach
-	match   string   // --match, in place of an argument of attach
+	args    []string    // what follows the flags
+	lazy    bool        // --lazy of sdm attach
+	match   string      // --match, in place of an argument of attach
+	mode    os.FileMode // --mode of the files that are written; 0: hangfile.OwnMode
 }
 
 // newOptions returns options before the flags are read.

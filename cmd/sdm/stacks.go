@@ -55,6 +55,7 @@ func (s *stackOptions) declareStacks(f *pflag.FlagSet) {
 	f.BoolVar(&s.json, "json", false, "the tree as JSON")
 	f.BoolVar(&s.hang, "hang-file", false, "a file for sdm open; an existing one is not replaced")
 	f.StringVarP(&s.file, "file", "o", "", "`file` for --folded, --dot, --json (default: standard output) or --hang-file")
+	s.declareMode(f)
 }
 
 // waitsFlags returns the flags of sdm waits.
@@ -68,6 +69,7 @@ func (s *stackOptions) waitsFlags() *flagSet {
 		f.BoolVar(&s.json, "json", false, "what was found and the graph as JSON")
 		f.BoolVar(&s.hang, "hang-file", false, "a file for sdm open; an existing one is not replaced")
 		f.StringVarP(&s.file, "file", "o", "", "`file` for --dot, --json (default: standard output) or --hang-file")
+		s.declareMode(f)
 	})
 	s.declareAttach(f)
 	return f

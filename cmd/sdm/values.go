@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"math"
+	"os"
 	"strconv"
 	"strings"
 	"time"
@@ -42,6 +43,27 @@ func (f scriptFlag) script(ctx context.Context) (console.Script, error) {
 	}
 	s := console.Script{Name: "-e", Lines: strings.Split(f.value, "\n")}
 	return s, s.Check()
+}
+
+// modeValue is the value of --mode: who may read and write a file, in octal as for chmod.
+type modeValue struct{ mode *os.FileMode }
+
+func (v modeValue) Set(s string) error {
+	n, err := strconv.ParseUint(s, 8, 32)
+	if err != nil || n > 0o777 || n&0o600 != 0o600 {
+		return fmt.Errorf("%q is not the mode of a file that its owner reads and writes (as for chmod: 600, 640, 644)", s)
+	}
+	*v.mode = os.FileMode(n)
+	return nil
+}
+
+func (v modeValue) String() string { return "" }
+
+func (v modeValue) Type() string { return "mode" }
+
+// declareMode adds --mode, for commands that write hang files.
+func (o *options) declareMode(f *pflag.FlagSet) {
+	f.Var(modeValue{&o.mode}, "mode", "`mode` of the files that are written, as for chmod (default: 600)")
 }
 
 // envValue collects the --env flags in one list, because their order counts.

@@ -69,6 +69,7 @@ func (o *watchOptions) declareWatch(f *pflag.FlagSet) {
 	f.StringArrayVar(&o.also, "also", nil, "at a stall, also have gdb execute this `command` of the prompt, such as 'print x' or '[0] info locals'; may repeat")
 	f.StringVar(&o.progress, "progress", "", "judge progress by the value of this `expression` only: a global or static variable or a part of it, as in step, p->grid.iter[2], *p, Class::count or mod::s%step(3); it is read without gdb")
 	f.StringVarP(&o.file, "file", "o", "", "`file` to write; the report is FILE.html; none is replaced (default: sdm-hang-JOB-TIME in the working directory)")
+	o.declareMode(f)
 }
 
 // watch executes sdm watch.

@@ -170,10 +170,10 @@ func (w *watch) path(at time.Time) string {
 
 // write writes the hang file and its report, says so, and executes --exec.
 func (w *watch) write(ctx context.Context, f *hangfile.File) {
-	path, err := hangfile.Save(w.path(f.When), f.Write)
+	path, err := hangfile.SaveMode(w.path(f.When), w.o.mode, f.Write)
 	page := ""
 	if err == nil {
-		page, err = hangfile.Save(path+".html", func(to io.Writer) error { return report.Write(to, f) })
+		page, err = hangfile.SaveMode(path+".html", w.o.mode, func(to io.Writer) error { return report.Write(to, f) })
 	}
 	said := fmt.Sprintf("watch: %s: %s", f.Reason.Kind, f.Reason.Text)
 	for _, x := range f.Verdict {

@@ -344,15 +344,6 @@ func TestSave(t *testing.T) {
 			t.Errorf("%s contains %q", got, b)
 		}
 	}
-	plain := filepath.Join(dir, "plain")
-	if err := os.WriteFile(plain, nil, 0o666); err != nil {
-		t.Fatal(err)
-	}
-	want, _ := os.Stat(plain)
-	if got, err := os.Stat(filepath.Join(dir, "x.html")); err != nil || got.Mode() != want.Mode() {
-		t.Errorf("mode %v, %v; that of other files is %v", got.Mode(), err, want.Mode())
-	}
-	os.Remove(plain)
 	full := errors.New("disk full")
 	if _, err := Save(filepath.Join(dir, "y"), func(io.Writer) error { return full }); !errors.Is(err, full) {
 		t.Errorf("a failed write: %v", err)
@@ -421,5 +412,23 @@ func TestVersions(t *testing.T) {
 	got := fmt.Sprint(f.Versions)
 	if want := "[{MPI MPICH 4.0.2 3} {MPI Open MPI 4.1.4 0-2} {gdb 13.1 }]"; got != want {
 		t.Errorf("%s, want %s", got, want)
+	}
+}
+
+// Only the owner reads a file, whatever the umask is, unless another mode is given.
+func TestModes(t *testing.T) {
+	dir, write := t.TempDir(), func(w io.Writer) error { return nil }
+	shared, err := SaveMode(filepath.Join(dir, "shared"), 0o640, write)
+	if err != nil {
+		t.Fatal(err)
+	}
+	own, err := Save(filepath.Join(dir, "own"), write)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for path, want := range map[string]os.FileMode{shared: 0o640, own: 0o600} {
+		if info, err := os.Stat(path); err != nil || info.Mode().Perm() != want {
+			t.Errorf("%s: %v, %v", path, info.Mode(), err)
+		}
 	}
 }

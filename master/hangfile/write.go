@@ -93,13 +93,25 @@ const mostNames = 10000
 
 // Save writes a new file and returns its path. The file appears under its name only when it is complete, and none is
 // replaced: if path is taken, it is path-2, path-3 and so on, with the number in front of an extension .html or .json.
+// Only its owner may read it: it holds values and command lines of the job.
 func Save(path string, write func(io.Writer) error) (string, error) {
+	return SaveMode(path, OwnMode, write)
+}
+
+// OwnMode is the mode of files of Save, whatever the umask is.
+const OwnMode os.FileMode = 0o600
+
+// SaveMode is Save with another mode, for users who share files; 0 is OwnMode.
+func SaveMode(path string, mode os.FileMode, write func(io.Writer) error) (string, error) {
 	t, err := temporary(filepath.Dir(path))
 	if err != nil {
 		return "", err
 	}
 	defer os.Remove(t.Name())
 	err = write(t)
+	if err == nil && mode != 0 {
+		err = t.Chmod(mode)
+	}
 	if err == nil {
 		err = t.Sync()
 	}
@@ -121,12 +133,11 @@ func Save(path string, write func(io.Writer) error) (string, error) {
 	return "", fmt.Errorf("%s: there are %d such files (remove some)", path, mostNames-1)
 }
 
-// temporary makes a file with another name. Who may read it is decided by the umask of the user, as for all files; the mode of
-// os.CreateTemp would keep others out.
+// temporary makes a file with another name.
 func temporary(dir string) (t *os.File, err error) {
 	for n := range mostNames {
 		name := filepath.Join(dir, fmt.Sprintf(".sdm-%d-%d.part", os.Getpid(), n))
-		t, err = os.OpenFile(name, os.O_WRONLY|os.O_CREATE|os.O_EXCL, 0o666)
+		t, err = os.OpenFile(name, os.O_WRONLY|os.O_CREATE|os.O_EXCL, OwnMode)
 		if !os.IsExist(err) {
 			break
 		}
@@ -141,7 +152,7 @@ func publish(from, name string) error {
 	if err == nil || os.IsExist(err) {
 		return err
 	}
-	held, err := os.OpenFile(name, os.O_CREATE|os.O_EXCL, 0o666)
+	held, err := os.OpenFile(name, os.O_CREATE|os.O_EXCL, OwnMode)
 	if err != nil {
 		return err
 	}

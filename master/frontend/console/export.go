@@ -3,11 +3,16 @@
 package console
 
 import (
+	"cmp"
 	"encoding/json"
 	"errors"
+	"fmt"
+	"io/fs"
 	"os"
+	"path/filepath"
 	"slices"
 	"strings"
+	"syscall"
 
 	"sdm/master/frontend/console/command"
 	"sdm/master/frontend/console/text"
@@ -64,9 +69,9 @@ func (c *console) export(x *call) {
 	case x.cmd.Name == command.Save:
 		e = exportBreakpoints(x)
 	case strings.HasSuffix(x.cmd.Export, command.HangFile):
-		e = exportHang(x, c.states, c.cfg.HangFile)
+		e = exportHang(x, c.states, c.cfg)
 	default:
-		e = exportStacks(x)
+		e = exportStacks(x, c.cfg.FileMode)
 	}
 	x.groups = e.shown
 	c.answers(x)
@@ -88,7 +93,7 @@ type exported struct {
 }
 
 // exportStacks exports stacks, or what ranks wait for, in a format for other programs.
-func exportStacks(x *call) exported {
+func exportStacks(x *call, mode os.FileMode) exported {
 	var tree *stack.Tree
 	sampled := false
 	for _, g := range x.groups {
@@ -105,19 +110,19 @@ func exportStacks(x *call) exported {
 		if out == "" {
 			out = text.Export(tree, x.cmd.Export, sampled)
 		}
-		return "[" + text.Ranks(x.results) + "] " + x.cmd.Name + ": " + text.Plural(strings.Count(out, "\n"), "line") + " written to " + x.cmd.File, writeFile(path, out)
+		return "[" + text.Ranks(x.results) + "] " + x.cmd.Name + ": " + text.Plural(strings.Count(out, "\n"), "line") + " written to " + x.cmd.File, writeFile(path, out, mode)
 	}
 	return exported{withoutResults(x), write}
 }
 
-// exportHang exports the answers to stacks as a new hang file. newFile is Config.HangFile.
-func exportHang(x *call, states *session.States, newFile func() *hangfile.File) exported {
+// exportHang exports the answers to stacks as a new hang file.
+func exportHang(x *call, states *session.States, cfg *Config) exported {
 	groups := x.groups
 	return exported{write: func(path string) (string, error) {
-		if newFile == nil {
+		if cfg.HangFile == nil {
 			return "", errors.New("a hang file cannot be written here")
 		}
-		f := newFile()
+		f := cfg.HangFile()
 		for _, g := range groups {
 			e := session.NewEvent(g)
 			e.Command = x.asked.Command
@@ -125,7 +130,7 @@ func exportHang(x *call, states *session.States, newFile func() *hangfile.File) 
 		}
 		f.States = hangfile.StatesOf(states)
 		f.Judge()
-		name, err := hangfile.Save(path, f.Write)
+		name, err := hangfile.SaveMode(path, cfg.FileMode, f.Write)
 		return "[" + text.Ranks(x.results) + "] " + x.cmd.Name + ": written to " + name + " (sdm open " + name + ")", err
 	}}
 }
@@ -137,7 +142,7 @@ func exportBreakpoints(x *call) exported {
 		if out == "" {
 			return "Nothing to save.", nil
 		}
-		return "Saved to file '" + x.cmd.File + "'.", writeFile(path, out)
+		return "Saved to file '" + x.cmd.File + "'.", writeFile(path, out, 0)
 	}}
 }
 
@@ -146,4 +151,47 @@ func withoutResults(x *call) []protocol.Group {
 	return slices.DeleteFunc(slices.Clone(x.groups), func(g protocol.Group) bool { return g.Kind == protocol.KindResult || isNote(x, g) })
 }
 
-func writeFile(path, text string) error { return os.WriteFile(path, []byte(text), 0o666) }
+// writeFile writes a text to a file; mode 0 is that of the umask, or of the file that it replaces. A file that cannot
+// be written as a whole, as on a full disk, does not appear, and one that was there is as before. Devices and pipes,
+// and files that other names or users have, are written where they are.
+func writeFile(path, text string, mode os.FileMode) error {
+	old, err := os.Lstat(path)
+	if err == nil && !replaceable(old) {
+		return os.WriteFile(path, []byte(text), 0o666)
+	}
+	name := filepath.Join(filepath.Dir(path), fmt.Sprintf(".sdm-%d.part", os.Getpid()))
+	t, err := os.OpenFile(name, os.O_WRONLY|os.O_CREATE|os.O_EXCL, 0o666)
+	if err != nil && old != nil { // a directory of others, say
+		return os.WriteFile(path, []byte(text), 0o666)
+	}
+	if err != nil {
+		return namedError(path, err)
+	}
+	defer os.Remove(name)
+	_, err = t.WriteString(text)
+	if mode == 0 && old != nil {
+		mode = old.Mode().Perm()
+	}
+	if err == nil && mode != 0 {
+		err = t.Chmod(mode)
+	}
+	if err = cmp.Or(err, t.Close()); err != nil {
+		return namedError(path, err)
+	}
+	return os.Rename(name, path)
+}
+
+// namedError returns an error about the file that the user has named, not the one beside it.
+func namedError(path string, err error) error {
+	var cause *fs.PathError
+	if errors.As(err, &cause) {
+		return &fs.PathError{Op: cause.Op, Path: path, Err: cause.Err}
+	}
+	return err
+}
+
+// replaceable reports whether another file may take the place of one.
+func replaceable(old os.FileInfo) bool {
+	stat, ok := old.Sys().(*syscall.Stat_t)
+	return ok && old.Mode().IsRegular() && stat.Nlink == 1 && int(stat.Uid) == os.Geteuid()
+}
