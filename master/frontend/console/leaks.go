@@ -21,5 +21,5 @@ func (l *leakCheck) hint(g protocol.Group) string {
 		return ""
 	}
 	l.told = true
-	return "sdm: LeakSanitizer ends each debugged rank with status 1, whatever the program does; to debug it: --env ASAN_OPTIONS=detect_leaks=0"
+	return "sdm: LeakSanitizer ends each debugged rank with status 1, whatever the program does; to debug it: --env ASAN_OPTIONS=detect_leaks=0 (with -fsanitize=leak: LSAN_OPTIONS)"
 }

@@ -184,7 +184,7 @@ var written = []Word{
 	{Name: SetListsize, Topic: Other, Usage: "N", Help: "set how many lines list shows at a time", parse: parseListsize},
 	{Name: ShowListsize, Topic: Other, Help: "show how many lines list shows at a time", parse: parseNothing},
 	{Name: "gdb", Topic: Other, like: anyOfGDB, Usage: "COMMAND", Help: "send a command line to the gdb of each rank", do: "gdb", repeat: true, parse: parseGDB,
-		More: "gdb is started without ~/.gdbinit, so that it answers as sdm expects. Settings (set print pretty on, directory DIR)\nmay stand in ~/.config/sdm/sdmrc; a whole file is read with --gdb-arg=-x --gdb-arg=FILE, on each host of ranks."},
+		More: "gdb is started without ~/.gdbinit, so that it answers as sdm expects. gdb source ~/.gdbinit reads one when ranks\nhave a gdb; in ~/.config/sdm/sdmrc that line, or set print pretty on, does it in each session."},
 	{Name: "mi", Topic: Other, like: nothing, Usage: "-COMMAND", Help: "send a GDB/MI command to the gdb of each rank", do: "mi", repeat: true, parse: parseMI},
 	{Name: Source, Topic: Other, Usage: "FILE", Help: "execute the commands of a file", parse: parseText},
 	{Name: Shell, Short: []string{"!"}, Topic: Other, Usage: "COMMAND", Help: "execute a shell command on this host", parse: parseText},
