@@ -4,7 +4,6 @@ import (
 	"context"
 	"fmt"
 	"log/slog"
-	"os/exec"
 	"time"
 
 	"sdm/backend"
@@ -14,6 +13,7 @@ import (
 	"sdm/backend/probe"
 	"sdm/backend/sim"
 	"sdm/backend/watch"
+	"sdm/launch"
 	"sdm/protocol/rank"
 )
 
@@ -134,14 +134,23 @@ func gdbName(o *options) string {
 	} else if path == "" {
 		path = "gdb"
 	}
-	ctx, cancel := context.WithTimeout(context.Background(), versionWait)
-	defer cancel()
-	text, err := exec.CommandContext(ctx, path, "-nx", "--version").Output()
+	text, err := askVersion(path, versionWait)
 	if err != nil {
-		return "no gdb (" + err.Error() + ")"
+		return err.Error()
 	}
-	if major, minor, ok := gdbtext.Version(string(text)); ok {
+	if major, minor, ok := gdbtext.Version(text); ok {
 		return fmt.Sprintf("gdb %d.%d", major, minor)
 	}
 	return "gdb of an unknown version"
+}
+
+// askVersion asks a gdb for its version.
+func askVersion(path string, wait time.Duration) (string, error) {
+	ctx, cancel := context.WithTimeoutCause(context.Background(), wait, fmt.Errorf("%v are over (is the machine busy, or the file system slow?)", wait))
+	defer cancel()
+	text, err := launch.Ask(ctx, nil, []string{path, "-nx", "--version"})
+	if err != nil && ctx.Err() == nil {
+		err = fmt.Errorf("no gdb (%w)", err)
+	}
+	return text, err
 }

@@ -4,11 +4,12 @@ package pmix
 
 import (
 	"context"
-	"os/exec"
+	"fmt"
 	"slices"
 	"strings"
 	"time"
 
+	"sdm/launch"
 	"sdm/protocol/pattern"
 )
 
@@ -25,17 +26,19 @@ const versionWait = 5 * time.Second
 
 // DialectOf asks a command that is named like a starter for its version. found is false for
 // starters of other families, and for Open MPI before release 5, which has no PMIx server for
-// tools.
-func DialectOf(ctx context.Context, command string, env []string) (d Dialect, found bool) {
-	ctx, cancel := context.WithTimeout(ctx, versionWait)
+// tools. The error is that the command has not answered in time.
+func DialectOf(ctx context.Context, command string, env []string) (d Dialect, found bool, err error) {
+	ctx, cancel := context.WithTimeoutCause(ctx, versionWait, fmt.Errorf("%v are over", versionWait))
 	defer cancel()
-	c := exec.CommandContext(ctx, command, "--version")
-	c.Env = env
-	out, err := c.Output()
-	if err != nil || len(out) > maxFile {
-		return d, false
+	out, err := launch.Ask(ctx, env, []string{command, "--version"})
+	if ctx.Err() != nil {
+		return d, false, err
 	}
-	return readDialect(string(out))
+	if err != nil || len(out) > maxFile {
+		return d, false, nil
+	}
+	d, found = readDialect(out)
+	return d, found, nil
 }
 
 // banner is the first line of the answer: "mpirun (Open MPI) 5.0.7", "prterun (PRRTE) 3.0.8".

@@ -1,8 +1,13 @@
 package pmix
 
 import (
+	"context"
+	"errors"
+	"os"
+	"path/filepath"
 	"strings"
 	"testing"
+	"time"
 )
 
 func TestReadDialect(t *testing.T) {
@@ -61,5 +66,21 @@ func TestTargetProcess(t *testing.T) {
 		if got := (Target{Namespace: name}).process(); got != want {
 			t.Errorf("%q: %d", name, got)
 		}
+	}
+}
+
+// TestDialectOfSlow has a starter that does not answer in time, which is told as such.
+func TestDialectOfSlow(t *testing.T) {
+	slow := filepath.Join(t.TempDir(), "mpirun")
+	if err := os.WriteFile(slow, []byte("#!/bin/sh\nexec sleep 100\n"), 0o700); err != nil {
+		t.Fatal(err)
+	}
+	ctx, cancel := context.WithTimeoutCause(t.Context(), 10*time.Millisecond, errors.New("10 ms are over"))
+	defer cancel()
+	if _, found, err := DialectOf(ctx, slow, nil); found || err == nil || !strings.Contains(err.Error(), "mpirun --version has not answered: 10 ms are over") {
+		t.Errorf("found %v, %v", found, err)
+	}
+	if _, found, err := DialectOf(t.Context(), "/bin/false", nil); found || err != nil {
+		t.Errorf("no starter: found %v, %v", found, err)
 	}
 }

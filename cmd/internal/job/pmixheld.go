@@ -57,7 +57,10 @@ func (t *start) choosePMIx(ctx context.Context, noMPIR, badLine error) bool {
 
 // pmixSpec returns how the starter is held by PMIx, or why it cannot be.
 func (t *start) pmixSpec(ctx context.Context) (spec pmix.IndirectSpec, why error) {
-	dialect, found := pmix.DialectOf(ctx, t.Argv[0], t.Servers.StarterEnv)
+	dialect, found, err := pmix.DialectOf(ctx, t.Argv[0], t.Servers.StarterEnv)
+	if err != nil {
+		return spec, err
+	}
 	if !found {
 		return spec, fmt.Errorf("%s is no starter with a PMIx server (Open MPI's mpirun from release 5 on, or prterun)", t.Argv[0])
 	}
