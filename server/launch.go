@@ -258,7 +258,7 @@ func (s *Server) targetOf(r rank.ID, pid int) (backend.Target, error) {
 		return t, &protocol.Fault{Kind: protocol.FaultLaunch, Message: err.Error()}
 	}
 	if _, err := os.Stat(fmt.Sprintf("/proc/%d", pid)); err != nil {
-		return t, &protocol.Fault{Kind: protocol.FaultLaunch, Message: "there is no such process"}
+		return t, &protocol.Fault{Kind: protocol.FaultLaunch, Message: "there is no such process, or no longer"}
 	}
 	// An error (permission denied) is ignored: gdb reports the cause.
 	t.Program, _ = os.Readlink(fmt.Sprintf("/proc/%d/exe", pid))

@@ -162,7 +162,7 @@ func TestRefusals(t *testing.T) {
 		{"launch with a bad environment", "launch", job(protocol.Job{Program: "true", Env: []protocol.EnvDirective{{Op: "set"}}}), "not the name of a variable"},
 		{"back end refuses", "launch", job(protocol.Job{Program: "true", StopAt: "nowhere"}), `"kind":"gdb"`},
 		{"attach without a process", "attach", protocol.Args{}, "no process is named for the rank"},
-		{"attach to the dead", "attach", protocol.Args{Pids: []protocol.Pid{{Rank: 0, PID: 1 << 30}}}, "there is no such process"},
+		{"attach to the dead", "attach", protocol.Args{Pids: []protocol.Pid{{Rank: 0, PID: 1 << 30}}}, "there is no such process, or no longer"},
 		{"core of nothing", "core", protocol.Args{}, "no core file, or no program, is named for the rank"},
 		{"core that is not there", "core", protocol.Args{Cores: []protocol.Core{{File: "./none", Program: "./a"}}}, "./none: no such file or directory on node07"},
 		{"send before the start", "send", protocol.Args{Data: []byte("x")}, "the rank has not been started"},

@@ -29,7 +29,7 @@ type Attach struct {
 // sure are not looked at, and of others one of each program. The error is a *NoStarter if there is no starter.
 func Find(pid int, descendants []int, isRank func(pid int) (is, sure bool)) (*Attach, error) {
 	if _, err := os.Stat(procFile(pid, "stat")); err != nil {
-		return nil, fmt.Errorf("there is no process %d (ps lists them; is it on another host?)", pid)
+		return nil, fmt.Errorf("there is no process %d: it has ended, or is on another host (ps lists those of this host)", pid)
 	}
 	passed := files{}
 	is, _ := isRank(pid)

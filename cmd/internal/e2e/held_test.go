@@ -370,7 +370,7 @@ func TestAttachRefusals(t *testing.T) {
 		{[]string{"hostfile:" + bad}, 2, "line 1"},
 		{[]string{"hostfile:/no/such"}, 2, "no such file"},
 		{[]string{"job:7"}, 2, "--start-tool"},
-		{[]string{"pids:999999999"}, 3, "there is no such process (process 999999999 on"},
+		{[]string{"pids:999999999"}, 3, "there is no such process, or no longer (process 999999999 on"},
 	} {
 		front := s.start("sdm", append([]string{"attach", "-b", "-e", "ranks"}, c.args...)...)
 		front.exits(c.status)
