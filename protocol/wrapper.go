@@ -17,12 +17,14 @@ const (
 	WrapsBeside                  // as a child, the first that it starts
 	WrapsTraced                  // as a child, which it traces: no debugger can
 	WrapsSomehow                 // below it, among helpers of its own
+	WrapsInside                  // in its own process, without exec: valgrind
 )
 
 var (
 	shells  = []string{"sh", "dash", "bash", "ash", "busybox", "ksh", "ksh93", "mksh", "zsh", "zsh5", "csh", "tcsh", "fish"}
 	inPlace = []string{
 		"env", "nice", "ionice", "chrt", "nohup", "setsid", "setarch", "stdbuf", "taskset", "numactl", "hwloc-bind", "prlimit",
+		"valgrind", "valgrind.bin",
 	}
 	beside  = []string{"timeout", "time", "perf", "bwrap", "unshare", "flock", "script"}
 	tracers = []string{"strace", "ltrace", "rr", "proot"}
@@ -34,6 +36,8 @@ var (
 // nothing of shells.
 func WrappingOf(program string) Wrapping {
 	switch name := filepath.Base(program); {
+	case filepath.Base(filepath.Dir(program)) == "valgrind": // /usr/libexec/valgrind/memcheck-amd64-linux
+		return WrapsInside
 	case slices.Contains(inPlace, name):
 		return WrapsInPlace
 	case slices.Contains(beside, name):

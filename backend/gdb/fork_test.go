@@ -1,6 +1,7 @@
 package gdb_test
 
 import (
+	"errors"
 	"fmt"
 	"os"
 	"path/filepath"
@@ -228,18 +229,23 @@ func TestWrapperWithout(t *testing.T) {
 // and that a wrapper that traces its program stays at its entry.
 func TestWrapperBeside(t *testing.T) {
 	work := build(t, "work.c")
-	strace := filepath.Join(t.TempDir(), "strace")
+	dir := t.TempDir()
+	strace, memcheck := filepath.Join(dir, "strace"), filepath.Join(dir, "valgrind", "memcheck")
 	program, err := os.ReadFile("/bin/true")
 	if err == nil {
-		err = os.WriteFile(strace, program, 0o700)
+		err = errors.Join(os.MkdirAll(filepath.Dir(memcheck), 0o700), os.WriteFile(strace, program, 0o700), os.WriteFile(memcheck, program, 0o700))
 	}
 	if err != nil {
 		t.Fatal(err)
 	}
-	for _, c := range []struct{ name, script, note string }{
-		{"timeout", "exec env C=d timeout 100 nice -n 1 " + work, "the rank is work"},
-		{"a script in timeout", "exec timeout 100 sh -c 'exec " + work + "'", ", run by timeout"},
-		{"a tracer", "exec " + strace + " " + work, "strace traces its program"},
+	for _, c := range []struct {
+		name, script, note string
+		reached            bool // main of the program
+	}{
+		{"timeout", "exec env C=d timeout 100 nice -n 1 " + work, "the rank is work", true},
+		{"a script in timeout", "exec timeout 100 sh -c 'exec " + work + "'", ", run by timeout", true},
+		{"a tracer", "exec " + strace + " " + work, "strace traces its program", false},
+		{"valgrind", "exec " + memcheck + " " + work, "valgrind runs the program inside of itself", false},
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			r := newRig(t, gdb.Config{RanksPerGDB: 1})
@@ -250,7 +256,7 @@ func TestWrapperBeside(t *testing.T) {
 			stop := r.await(0, protocol.KindStopped)
 			r.ok("kill", protocol.Args{})
 			r.await(0, protocol.KindSignalled)
-			if is := strings.Contains(string(stop.Body), `work.c","line":42}`); is != (c.name != "a tracer") || !strings.Contains(string(note.Body), c.note) {
+			if is := strings.Contains(string(stop.Body), `work.c","line":42}`); is != c.reached || !strings.Contains(string(note.Body), c.note) {
 				t.Errorf("%s: %s", note.Body, stop.Body)
 			}
 		})

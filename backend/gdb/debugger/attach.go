@@ -71,6 +71,7 @@ func (att *attachment) beginAttach(q *request.Request, stopAt string, frozen boo
 		return
 	}
 	att.passStarterSignals()
+	att.passValgrindSignals(att.Target.Program)
 	if att.frozen {
 		att.ignoreSIGCONT()
 	}
@@ -241,6 +242,9 @@ func (att *attachment) settleAttach() {
 	att.GDB.Bound.from = att.now // gdb makes progress
 	if att.GDB.isGDB10 {
 		att.Event(protocol.KindNote, protocol.Note{Text: gdb10Warning})
+	}
+	if !att.Target.Held && protocol.WrappingOf(att.Target.Program) == protocol.WrapsInside {
+		att.Event(protocol.KindNote, protocol.Note{Text: insideValgrind})
 	}
 	att.chosen = request.Selection{Thread: 1}
 	if att.termination.closing {

@@ -73,12 +73,24 @@ func (att *attachment) followChild(wrapper string) {
 	}
 }
 
+// insideValgrind says what a debugger sees of a rank that runs in valgrind.
+const insideValgrind = "valgrind runs the program inside of itself, and gdb sees only valgrind; gdb shows the program after target remote | vgdb --pid=PID"
+
+// passValgrindSignals makes gdb pass on SIGSEGV, by which valgrind extends stacks.
+func (att *attachment) passValgrindSignals(program string) {
+	if protocol.WrappingOf(program) == protocol.WrapsInside {
+		att.Tell("handle", console, "handle SIGSEGV nostop noprint pass")
+	}
+}
+
 // cannotFollow returns why gdb cannot go from a wrapper to its program; "": it can.
 func cannotFollow(wrapper string) string {
 	name := path.Base(wrapper)
 	switch protocol.WrappingOf(wrapper) {
 	case protocol.WrapsTraced:
 		return name + " traces its program, and a process has one tracer: leave " + name + " out. The rank is " + name + ", at its first instruction."
+	case protocol.WrapsInside:
+		return insideValgrind
 	case protocol.WrapsSomehow:
 		return name + " starts its program among processes of its own, where gdb cannot follow: sdm attach finds the program when it runs. The rank is " + name + ", at its first instruction."
 	}
@@ -104,6 +116,7 @@ func (att *attachment) foundProgram(t *values.Thread) bool {
 	att.Tell("delete", "-break-delete", att.exec)
 	att.followChild(program)
 	if why != "" {
+		att.passValgrindSignals(program)
 		att.stayAtWrapper(why)
 		return true
 	}
