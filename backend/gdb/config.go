@@ -47,11 +47,11 @@ type Config struct {
 	// without Within. 0: two minutes for the first line of each gdb, and no limit for an
 	// attach.
 	StartWait time.Duration
-	// OwnEnvironment returns the environment that this process had before it was
-	// replaced by that of a rank, or nil if it was not replaced. A gdb that does not
-	// start with the environment of a rank, which may name a library that the gdb
-	// cannot use, is started with this one. It may be nil.
-	OwnEnvironment func() []string
+	// OwnEnvironment returns another environment for a gdb that does not start with that of
+	// this process, which is that of a rank and may name a library that the gdb cannot use:
+	// for example the one that this process had before. how says how it is started
+	// then; a nil env: there is no other. It may be nil.
+	OwnEnvironment func() (env []string, how string)
 	// Custody learns which processes to release if this process is killed; see
 	// custody.Custodian. The engine closes it. nil: processes are not released then.
 	Custody Custody

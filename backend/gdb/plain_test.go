@@ -17,9 +17,9 @@ func TestOwnEnvironment(t *testing.T) {
 	if err := os.WriteFile(path, []byte(script), 0o700); err != nil {
 		t.Fatal(err)
 	}
-	r := newRig(t, gdb.Config{Path: path, OwnEnvironment: func() []string { return append(os.Environ(), "OWN=yes") }})
+	r := newRig(t, gdb.Config{Path: path, OwnEnvironment: func() ([]string, string) { return append(os.Environ(), "OWN=yes"), "with its own" }})
 	r.launch(build(t, "work.c"), 2)
-	const want = `{"text":"gdb does not start with the environment of the ranks (exit status 127: broken library); it gets that of its server"}`
+	const want = `{"text":"gdb does not start with the environment of the ranks (exit status 127: broken library); it is started with its own"}`
 	if said := r.sink.transcript(); !strings.Contains(said, want) {
 		t.Errorf("said %s", said)
 	}

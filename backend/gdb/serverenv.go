@@ -12,24 +12,29 @@ import (
 // equal that of a rank.
 func (l *loop) environment(k *gdbProcess) []string {
 	if k.serverEnv = l.serverEnv && l.e.cfg.OwnEnvironment != nil; k.serverEnv {
-		return l.e.cfg.OwnEnvironment()
+		env, _ := l.e.cfg.OwnEnvironment()
+		return env
 	}
 	return nil
 }
 
-// restartWithServerEnv restarts a gdb that has ended without output, with the environment that
-// this process had before it got that of a rank, and reports whether it has. Later gdbs get that
-// environment, too. Such a gdb has not executed any command.
+// restartWithServerEnv restarts a gdb that has ended without output, with Config.OwnEnvironment, and
+// reports whether it has. Later gdbs get that environment, too. Such a gdb has not executed any
+// command.
 func (l *loop) restartWithServerEnv(k *gdbProcess, how debugger.End) bool {
 	cfg := l.e.cfg
-	if l.closing || k.first == nil || k.serverEnv || k.debugger.Startup.Speaks || how.Crashed || cfg.OwnEnvironment == nil || cfg.OwnEnvironment() == nil {
+	if l.closing || k.first == nil || k.serverEnv || k.debugger.Startup.Speaks || how.Crashed || cfg.OwnEnvironment == nil {
+		return false
+	}
+	env, instead := cfg.OwnEnvironment()
+	if env == nil {
 		return false
 	}
 	l.serverEnv = true
 	k.pendingInput, k.inputFull = k.first, false
 	k.parser = mi.Parser{Want: debugger.WantsRecord}
 	for _, m := range k.debugger.Machines {
-		m.Event(protocol.KindNote, protocol.Note{Text: "gdb does not start with the environment of the ranks (" + how.Cause + "); it gets that of its server"})
+		m.Event(protocol.KindNote, protocol.Note{Text: "gdb does not start with the environment of the ranks (" + how.Cause + "); it is started " + instead})
 	}
 	l.startGDB(k, k.entries[0].machine.Target.Held)
 	l.touch(k)

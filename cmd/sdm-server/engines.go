@@ -4,6 +4,9 @@ import (
 	"context"
 	"fmt"
 	"log/slog"
+	"os"
+	"slices"
+	"strings"
 	"time"
 
 	"sdm/backend"
@@ -68,10 +71,26 @@ type early struct {
 func (o *options) configGDB(log *slog.Logger) (gdb.Config, error) {
 	cfg, err := o.gdb.Config()
 	cfg.Staged, cfg.StartWait, cfg.Log = o.received.Path, o.startWait, log
-	if o.like {
-		cfg.OwnEnvironment = o.ownEnvironment
+	switch {
+	case o.like:
+		cfg.OwnEnvironment = func() ([]string, string) { return o.ownEnvironment(), "with that of its server" }
+	case o.gdbsAhead == 0: // a starter may have given us what it was told to give the ranks
+		cfg.OwnEnvironment = func() ([]string, string) { return withoutLoader(os.Environ()), "without LD_LIBRARY_PATH and the like" }
 	}
 	return cfg, err
+}
+
+// withoutLoader returns an environment without the variables that lead the dynamic loader; nil if it has
+// none of them.
+func withoutLoader(env []string) []string {
+	rest := slices.DeleteFunc(slices.Clone(env), func(e string) bool {
+		name, _, _ := strings.Cut(e, "=")
+		return slices.Contains([]string{"LD_LIBRARY_PATH", "LD_PRELOAD", "LD_AUDIT"}, name)
+	})
+	if len(rest) == len(env) {
+		return nil
+	}
+	return rest
 }
 
 // startAhead starts the gdbs that --gdbs-ahead asks for, and the custodian.
