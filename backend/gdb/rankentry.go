@@ -85,6 +85,7 @@ func (l *loop) hostOf(t backend.Target) debugger.Host {
 		object := l.maps.ObjectAt(t.PID, addr)
 		return object != "" && newer(source, object)
 	}
+	h.WhyRefused, h.LeaderEnded = inferior.WhyRefused, inferior.LeaderEnded
 	h.NoSymbols = func() string { return inferior.WithoutDebugInfo(t.PID, l.e.cfg.EagerSymbols) }
 	h.MPI = func(pid int) bool {
 		return l.maps.Matches(pid, backend.MPILibrary) || l.programs.HasFunction(pid, "MPI_Abort")

@@ -138,7 +138,7 @@ func (att *attachment) attached(a request.Answer) {
 	if !a.Failed() {
 		return // its threads stop one by one; see settleAttach
 	}
-	att.attachRefused(attachFault(a.Results.Str("msg")))
+	att.attachRefused(att.attachFault(a.Results.Str("msg")))
 }
 
 // attachRefused gives up the target.
@@ -155,17 +155,12 @@ func (att *attachment) attachRefused(f *protocol.Fault) {
 	att.GDB.Leave(att.now)
 }
 
-// attachFault translates gdb's error and adds a hint.
-func attachFault(words string) *protocol.Fault {
+// attachFault translates gdb's error, with what the kernel says of the process.
+func (att *attachment) attachFault(words string) *protocol.Fault {
 	// the process is in the event started
-	f := &protocol.Fault{Kind: protocol.FaultLaunch, Message: "cannot attach: " + words}
-	switch {
-	case strings.Contains(words, "already traced"):
-		f.Hint = "a process has one tracer, a debugger or strace: end that one first"
-	case strings.Contains(words, "No such process"):
-		f.Hint = "it has ended"
-	case strings.Contains(words, "not permitted"):
-		f.Hint = "it must be yours; where /proc/sys/kernel/yama/ptrace_scope is 1 or more, only its parent may debug it: ask the administrator to set it to 0"
+	f := &protocol.Fault{Kind: protocol.FaultLaunch, Message: "cannot attach: " + strings.ReplaceAll(words, "\n", "; ")}
+	if att.Host.WhyRefused != nil {
+		f.Hint = att.Host.WhyRefused(att.Target.PID)
 	}
 	return f
 }

@@ -35,6 +35,7 @@ type Debugger struct {
 	Replaced        string        // the reason, if another gdb takes over the ranks
 	dying           bool          // it has announced its end
 	killer          string        // see Killer
+	detaching       int           // ranks that are detached from by the end of gdb
 	late            bool          // an answer is overdue: new commands are refused at once
 	Gone            bool          // the process has ended
 	killAt          time.Duration // when it is killed unless it has ended; 0: never

@@ -47,6 +47,10 @@ const emptyGroup = "Thread group is empty"
 // detachAtOnce detaches from the rank, and undoes a stop by sdm. If gdb refuses, refused is called.
 func (en *termination) detachAtOnce(q *request.Request, refused func()) {
 	en.leaving = true
+	if en.Host.LeaderEnded != nil && en.Host.LeaderEnded(en.Target.PID) {
+		en.detachByEnd(q)
+		return
+	}
 	en.detachFrom(q, func(a request.Answer) {
 		if a.Failed() && a.Results.Str("msg") != emptyGroup { // an empty group has been detached from already
 			en.leaving = false
@@ -57,6 +61,25 @@ func (en *termination) detachAtOnce(q *request.Request, refused func()) {
 		en.attach.continueFrozen()
 		en.reportDetached()
 	})
+}
+
+// detachByEnd deletes the breakpoints and kills gdb, and so has the kernel detach: gdb 13 fails an assertion when
+// it detaches from a process whose first thread has ended (linux-nat.c, detach). Other ranks of gdb get others.
+func (en *termination) detachByEnd(q *request.Request) {
+	en.Out.ClearChildren = true
+	for _, p := range en.points.list {
+		if !p.gone {
+			en.Tell("delete", "-break-delete", p.gdb)
+		}
+	}
+	en.closing = true // its end is the detach
+	en.GDB.detaching++
+	en.ask(q, func(request.Answer) {
+		if en.GDB.detaching--; en.GDB.detaching > 0 {
+			return
+		}
+		en.GDB.replace("ended: the first thread of another of its ranks has ended, and it cannot detach from that")
+	}, "-list-features")
 }
 
 // detachFrom has gdb detach from the rank. A child whose fork gdb has not handled yet has copies of the

@@ -17,6 +17,10 @@ type Host struct {
 	Libraries func(pid int) []inferior.Span
 	// PendsStop reports whether a SIGSTOP is pending for a thread of a process.
 	PendsStop func(pid int, thread string) bool
+	// WhyRefused returns why a process cannot be attached to, with what to do.
+	WhyRefused func(pid int) string
+	// LeaderEnded reports whether only the first thread of a process has ended.
+	LeaderEnded func(pid int) bool
 }
 
 // mpi reports whether a process has an MPI library.

@@ -18,7 +18,7 @@ import (
 
 // TestMachine plays gdb for a machine, as scripts in testdata/machine describe:
 //
-//	start [held] [lazy] [stop=WHERE] [core=FILE] [wait=D]  attach
+//	start [held] [lazy] [leaderless] [stop=WHERE] [core=FILE] [wait=D]  attach
 //	gdb                                  lines that gdb writes
 //	do ID [wait=D] / NAME [ARG|{ARGS}]   a request
 //	tick D                               the time is D
@@ -50,6 +50,8 @@ func play(t *testing.T, m *Machine, now *time.Duration, d *datadriven.TestData) 
 		d.MaybeScanArgs(t, "stop", &stop)
 		d.MaybeScanArgs(t, "core", &m.Target.Core)
 		m.Target.Held = d.HasArg("held")
+		leaderless := d.HasArg("leaderless")
+		m.Host.LeaderEnded = func(int) bool { return leaderless }
 		m.GDB.DefersSymbols = d.HasArg("lazy")
 		m.GDB.Old, m.GDB.DebugOutput = d.HasArg("old"), d.HasArg("loud")
 		m.Start(*now, 1, stop, wait, false)
