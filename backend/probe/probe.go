@@ -58,9 +58,9 @@ type watched struct {
 	exit   protocol.Exit    // how it ended, after its end; Unknown: not known
 	memory proc.MemoryGroup // at the begin
 	// Those of the last sample; see waits.
-	stamp, arrivals, others uint64
-	progress                progress
-	runs                    *runs
+	stamp, arrivals, others, children uint64
+	progress                          progress
+	runs                              *runs
 }
 
 // mostQueued is the number of requests that may wait. Further ones block their caller: a session
@@ -267,8 +267,10 @@ func (b *Backend) stacks(q backend.Request, ranks rank.Set) {
 	b.cache.explain, b.cache.progress, b.cache.value = a.Explain, a.Progress, value
 	samples := b.cache.take(pids, view{by, a.AllThreads})
 	defer b.cache.unload()
-	if a.Progress {
+	if a.Progress { // the processor time of children is in it
 		doing = append(doing, b.progressOf(ids, samples)...)
+	} else if bad, _ := protocol.Guard("stacks", func() { b.cache.addChildren(pids, samples) }); bad != nil {
+		b.log.Debug("the children of ranks could not be read", "err", bad.Message)
 	}
 	for i, s := range samples {
 		one := rank.Range(ids[i], ids[i])
@@ -342,7 +344,7 @@ func (b *Backend) graph(r rank.ID, w *waits) *wait.Graph {
 	if w.Unheld { // the next sample that has held it is compared with the last one that has
 		return wait.Of(one, w.Rank)
 	}
-	w.Moved = x.stamp != 0 && x.stamp != w.stamp
+	w.Moved = x.stamp != 0 && x.stamp != w.stamp || x.children != 0 && w.children != 0 && x.children != w.children
 	switch local := w.size <= len(b.ranks); {
 	case w.inTorch:
 		w.Doubt = !w.runs.slept(x.runs, w.polling)
@@ -352,7 +354,7 @@ func (b *Backend) graph(r rank.ID, w *waits) *wait.Graph {
 	if w.parted || w.inCall && x.stamp != 0 && w.others != x.others { // what other ranks wait for may come from another thread
 		w.Doubt = true
 	}
-	x.stamp, x.arrivals, x.others, x.runs = w.stamp, w.arrivals, w.others, w.runs
+	x.stamp, x.arrivals, x.others, x.runs, x.children = w.stamp, w.arrivals, w.others, w.runs, w.children
 	return wait.Of(one, w.Rank)
 }
 

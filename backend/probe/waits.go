@@ -29,7 +29,9 @@ type waits struct {
 	arrivals uint64
 	// others is a hash that changes if a thread of the program runs that is not in the call and not the first one. It
 	// may send what other ranks wait for. 0: there is none, or none is in a call.
-	others   uint64
+	others uint64
+	// children is a hash that changes if a child of the process makes progress. 0: there is none, or not all were read.
+	children uint64
 	numbered bool         // the library numbers its messages, and the numbers are in stamp
 	size     int          // of MPI_COMM_WORLD
 	inTorch  bool         // a thread is in a call of torch.distributed

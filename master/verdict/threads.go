@@ -13,6 +13,9 @@ import (
 // threadName returns how a thread is called in a sentence.
 func threadName(t *wait.Thread) string {
 	text := "thread " + strconv.Itoa(t.Number)
+	if pid := t.Process(); pid != 0 {
+		text = "process " + strconv.Itoa(pid)
+	}
 	if t.Name != "" {
 		text += " (" + t.Name + ")"
 	}

@@ -21,9 +21,13 @@ const HandlerFrame = "<signal handler>"
 // MaxThreads is the number of Doing.Others.
 const MaxThreads = 8
 
+// FirstProcess is the least Number of a Thread that is not a thread of the rank, but the first one of a process that
+// the rank has started: FirstProcess and the ID of the process. IDs of threads are lower (pid_max is 1<<22 at most).
+const FirstProcess = 1 << 24
+
 // Thread is what a thread of a rank does.
 type Thread struct {
-	Number int    // in its process: 1 is the first thread, the others follow in the order of their IDs
+	Number int    // in its process: 1 is the first thread, the others follow in the order of their IDs; see FirstProcess
 	Name   string // that the program has given it; "": none
 	State  State
 	Frames string // as Doing.Frames
@@ -38,6 +42,10 @@ type Thread struct {
 func (d Doing) First() Thread {
 	return Thread{Number: 1, State: d.State, Frames: d.Frames, Does: d.Does, Detail: d.Detail, For: d.For, Lock: d.Lock}
 }
+
+// Process returns the ID of the process that the rank has started and whose first thread it is; 0: it is a thread of
+// the rank.
+func (t *Thread) Process() int { return max(t.Number-FirstProcess, 0) }
 
 // setFirst sets the fields of which First is made.
 func (d *Doing) setFirst(t Thread) {
@@ -60,7 +68,7 @@ func (t Thread) String() string {
 }
 
 type threadJSON struct {
-	Number int      `json:"thread,omitempty"`
+	Number int      `json:"thread,omitempty"` // from 1<<24 on, a process that the rank has started: 1<<24 and its ID
 	Name   string   `json:"name,omitempty"`
 	State  State    `json:"state"`
 	Frames []string `json:"frames,omitempty"`

@@ -27,7 +27,7 @@ var processes = []alone{
 	{"shared", "waits for a mutex in shared (waits.c): process N (waits) holds it", "certain: RANK waits for a mutex in shared (waits.c): process N (waits) holds it"},
 	{"fifo", "waits in open of DIR/fifo in fifo (waits.c): no process has opened this FIFO for reading", ""},
 	{"ownpipe", "waits in read of a pipe in ownpipe (waits.c): only the process itself can write to it", ""},
-	{"child", "waits for the end of process N (waits) in child (waits.c)", ""},
+	{"child", "waits for the end of process N (waits) in child (waits.c); process N (waits) waits for a signal in forever (waits.c)", ""},
 	{"holds", "waits for a signal in forever (waits.c)", ""},
 	{"flocks", "waits for BEFORE (lock of DIR/lock) in flocks (waits.c)", "certain: RANK waits for BEFORE (lock of DIR/lock); BEFORE waits for a signal in forever (waits.c)"},
 	{"receives", "waits in recv of a connection to 127.0.0.1:N in receives (waits.c)", ""},
