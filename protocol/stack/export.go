@@ -46,8 +46,9 @@ func (f Frame) shown() string {
 func (s *Tree) DOT(sampled bool) string {
 	w := &dotWriter{sampled: sampled}
 	w.b.WriteString("digraph stacks {\n\tnode [shape=box];\n\tstart [shape=point];\n")
-	for _, n := range s.Roots() {
-		w.root = n
+	roots := s.Roots()
+	for _, n := range roots {
+		w.root = Base(roots, n)
 		w.node(n, "start")
 	}
 	w.b.WriteString("}\n")

@@ -5,6 +5,8 @@ package stack
 import (
 	"encoding/json"
 	"fmt"
+	"slices"
+	"strings"
 
 	"sdm/protocol/canonical"
 	"sdm/protocol/rank"
@@ -34,6 +36,30 @@ func (n *Node) ShareOf(root *Node) Share {
 	}
 	s.All = 100 * float64(n.Threads) / float64(max(of, 1))
 	return s
+}
+
+// NotStopped and NotRead begin the Func of a root that says why threads could not be stopped, or read.
+const (
+	NotStopped = "(thread not stopped: "
+	NotRead    = "(thread not read: "
+)
+
+// Base returns the node whose hits are 100 % for a root: the root itself. Threads that could not be stopped or read are
+// those of other roots, so that theirs are the hits of all roots together.
+func Base(roots []*Node, root *Node) *Node {
+	if f := root.Frame.Func; !strings.HasPrefix(f, NotStopped) && !strings.HasPrefix(f, NotRead) {
+		return root
+	}
+	all := *root
+	sum := countsOf(slices.Clone(root.Counts))
+	for _, r := range roots {
+		if r != root {
+			sum = sum.plus(all.Ranks, countsOf(slices.Clone(r.Counts)), r.Ranks)
+			all.Ranks = all.Ranks.Union(r.Ranks)
+		}
+	}
+	all.Threads, all.Counts = sum.total(all.Ranks), sum.list(all.Ranks)
+	return &all
 }
 
 // String returns "40 %", with the range over the ranks if they differ: "40 %: 20 to 90 % of a rank".
@@ -75,8 +101,9 @@ type hitsJSON struct {
 // SampledJSON returns the tree as MarshalJSON does, with hits in place of threads.
 func (s *Tree) SampledJSON() []byte {
 	out := []sampledJSON{}
-	for _, root := range s.Roots() {
-		out = append(out, root.sampledJSON(root))
+	roots := s.Roots()
+	for _, root := range roots {
+		out = append(out, root.sampledJSON(Base(roots, root)))
 	}
 	return canonical.JSON(out)
 }

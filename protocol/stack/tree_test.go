@@ -267,3 +267,19 @@ func BenchmarkStack(b *testing.B) {
 		})
 	}
 }
+
+// TestShareOfThreadsThatWereNotRead: theirs is that of all threads, so that shares do not add up to more than 100 %.
+func TestShareOfThreadsThatWereNotRead(t *testing.T) {
+	of := func(name string) *Tree { return Of(rank.Range(0, 1), []Frame{{Func: name}}) }
+	s := of("main").Merge(of("main")).Merge(of("main")).Merge(of(NotRead + "traced by gdb)"))
+	roots := s.Roots()
+	for _, root := range roots {
+		want := "100 %"
+		if root.Frame.Func != "main" {
+			want = "25 %"
+		}
+		if got := root.ShareOf(Base(roots, root)).String(); got != want {
+			t.Errorf("%s: %s, want %s", root.Frame.Func, got, want)
+		}
+	}
+}

@@ -63,24 +63,25 @@ func statesOf(pid int) (counts []int, sampled bool) {
 
 // Usage is the processor time that a process has used up to some point in time. The zero value is unknown.
 type Usage struct {
-	at  time.Time
-	cpu time.Duration
+	from, to time.Time // between which the clock was read
+	cpu      time.Duration
 }
 
 // UsageOf reads the clock of a process, which runs while its threads do.
 func UsageOf(pid int) Usage {
+	from := time.Now()
 	cpu, err := proc.CPUTime(pid)
 	if err != nil {
 		return Usage{}
 	}
-	return Usage{time.Now(), cpu}
+	return Usage{from, time.Now(), cpu}
 }
 
-// Since returns the processor time since u, in percent of the time that has passed; "" if it is not
-// known.
+// Since returns the processor time since u, in percent of the longest time that may have passed; "" if it is not known. So
+// a busy thread has never used more than 100 %, also if this program waited for a processor meanwhile.
 func (now Usage) Since(u Usage) string {
-	passed := now.at.Sub(u.at)
-	if u.at.IsZero() || now.at.IsZero() || passed <= 0 {
+	passed := now.to.Sub(u.from)
+	if u.from.IsZero() || now.to.IsZero() || passed <= 0 {
 		return ""
 	}
 	return strconv.Itoa(int(math.Round(100 * float64(now.cpu-u.cpu) / float64(passed))))

@@ -52,8 +52,9 @@ func (c *content) stacks(f *hangfile.File) {
 			for i := range t.Notes {
 				t.Notes[i] = clean(t.Notes[i])
 			}
-			for _, root := range text.Roots(g.Stack) {
-				b.root = root
+			roots := text.Roots(g.Stack)
+			for _, root := range roots {
+				b.root = stack.Base(roots, root)
 				t.Nodes = append(t.Nodes, b.node(root))
 			}
 			total += b.frames

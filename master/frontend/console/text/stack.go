@@ -43,8 +43,9 @@ func stackTree(w *Writer, a Asked, g protocol.Group) []answer {
 	case s.Samples > 0:
 		t.lines = append(t.lines, w.header(g.Ranks, rank.Set{})+" "+s.String()+":")
 	}
-	for _, root := range Roots(g.Stack) {
-		t.root = root
+	roots := Roots(g.Stack)
+	for _, root := range roots {
+		t.root = stack.Base(roots, root)
 		if root.Frame.Func == stack.Helpers {
 			t.lines = append(t.lines, t.label(root)+t.helpers(root))
 			continue
