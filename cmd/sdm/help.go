@@ -53,7 +53,9 @@ commands are read from standard input; with -b, -x or -e that goes to the ranks.
 Several programs in one job: sdm run [flags for all] -n 2 [flags] ./a : -n 3 [flags] ./b,
 where the --env flags and --cwd may follow -n.
 
-A starter (mpirun, mpiexec, srun, or --starter NAME) starts its job as without sdm. Where it
+A starter (mpirun, mpiexec, srun, or --starter NAME) starts its job as without sdm, also behind
+env, timeout, nice and time (timeout 100 mpirun -n 4 ./app). Ranks that begin as such a program, or
+as perf or bwrap (mpirun -n 4 timeout 100 ./app), are the program that it starts. Where a starter
 offers MPIR, as Open MPI's mpirun does up to release 4, all ranks are held in MPI_Init, attached
 to, and stand there when the first command begins; the starter handles their input and
 output: rank 0 reads --stdin-file FILE, and at a prompt nothing else; with --launcher slot the
