@@ -27,7 +27,7 @@ const Version = 1
 // PacketVersion is the version of the packets between master and servers. Two sides
 // with different versions refuse each other. It changes with every new field: a server
 // merges the answers of its subtree, and would drop from them what it does not know.
-const PacketVersion = 3
+const PacketVersion = 4
 
 // MaxBody bounds one body, in bytes, and so the answer of a single rank. It
 // equals the longest line that is read from gdb.

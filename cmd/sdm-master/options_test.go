@@ -42,7 +42,7 @@ func TestUsage(t *testing.T) {
 }
 
 func TestHelpAndVersion(t *testing.T) {
-	for flag, want := range map[string]string{"--help": "--connect-wait", "--version": "protocol 3"} {
+	for flag, want := range map[string]string{"--help": "--connect-wait", "--version": "protocol 4"} {
 		m := start(t, nil, flag)
 		m.exit(0)
 		if !strings.Contains(m.stderr.text(), want) {

@@ -185,7 +185,7 @@ func TestDecodeErrors(t *testing.T) {
 
 func TestDecodeRefusesAnotherVersion(t *testing.T) {
 	_, err := Decode([]byte{protocol.PacketVersion + 1, 1, 2, 3})
-	if !errors.Is(err, ErrVersion) || !strings.Contains(err.Error(), "theirs 4, ours 3") {
+	if !errors.Is(err, ErrVersion) || !strings.Contains(err.Error(), "theirs 5, ours 4") {
 		t.Errorf("error %v", err)
 	}
 }
@@ -319,7 +319,7 @@ func BenchmarkMessage(b *testing.B) {
 // TestFieldsHaveAVersion fails when a field was added and protocol.PacketVersion was not: a session
 // of two builds would lose the field silently.
 func TestFieldsHaveAVersion(t *testing.T) {
-	const version, want = 3, "fieldKind fieldID fieldFlags fieldRanks fieldWait fieldBody fieldGroup fieldEpoch fieldMark fieldRuns fieldDone fieldBytes " +
+	const version, want = 4, "fieldKind fieldID fieldFlags fieldRanks fieldWait fieldBody fieldGroup fieldEpoch fieldMark fieldRuns fieldDone fieldBytes " +
 		"markServers markLast groupKind groupRanks groupBody groupColumn groupStack groupWaits"
 	file, err := parser.ParseFile(token.NewFileSet(), "append.go", nil, 0)
 	if err != nil {

@@ -85,7 +85,7 @@ func TestGreetingOfAnotherVersion(t *testing.T) {
 	defer raw.Close()
 	raw.Write(helloOfVersion(protocol.PacketVersion+1, `,"news":{"a":[1]}`))
 	_, err := Answer(testContext(t), link, aChild)
-	const text = "node07:/opt/sdm-server speaks version 3 (build b2), login1:/old/sdm speaks version 4 (build b9); install the same build on all hosts"
+	const text = "node07:/opt/sdm-server speaks version 4 (build b2), login1:/old/sdm speaks version 5 (build b9); install the same build on all hosts"
 	if !errors.Is(err, ErrVersion) || err.Error() != text {
 		t.Errorf("the child says %q, want %q", err, text)
 	}
@@ -102,12 +102,12 @@ func TestGreetingOfAnotherVersion(t *testing.T) {
 func TestWelcomeOfAnotherVersion(t *testing.T) {
 	raw, link := openMemory(t)
 	defer raw.Close()
-	m := wire.Message{Kind: wire.Welcome, Body: []byte(`{"version":4,"host":"node07","node":5,"session":"s1"}`)}
+	m := wire.Message{Kind: wire.Welcome, Body: []byte(`{"version":5,"host":"node07","node":5,"session":"s1"}`)}
 	p := wire.Append(nil, &m)
 	p[lengthSize] = protocol.PacketVersion + 1
 	raw.Write(p)
 	_, err := Greet(testContext(t), link, aParent, 5)
-	if !errors.Is(err, ErrVersion) || !strings.Contains(err.Error(), "node07 speaks version 4, login1:/usr/bin/sdm speaks version 3") {
+	if !errors.Is(err, ErrVersion) || !strings.Contains(err.Error(), "node07 speaks version 5, login1:/usr/bin/sdm speaks version 4") {
 		t.Errorf("the parent says %v", err)
 	}
 }

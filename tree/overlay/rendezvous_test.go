@@ -115,7 +115,7 @@ func TestRegisterRefusesItself(t *testing.T) {
 func TestRendezvousRefusesVersion(t *testing.T) {
 	h := hello{introduction: introduction{Version: protocol.PacketVersion + 1, Host: "node07", Program: "/opt/sdm-server"}, Register: &Registration{}}
 	err := judgeRegistration(h, Identity{Host: "login1", Program: "/usr/bin/sdm"})
-	if !errors.Is(err, ErrVersion) || err.Error() != "login1:/usr/bin/sdm speaks version 3, node07:/opt/sdm-server speaks version 4; install the same build on all hosts" {
+	if !errors.Is(err, ErrVersion) || err.Error() != "login1:/usr/bin/sdm speaks version 4, node07:/opt/sdm-server speaks version 5; install the same build on all hosts" {
 		t.Errorf("the master says %v", err)
 	}
 }

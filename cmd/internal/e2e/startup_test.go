@@ -143,7 +143,7 @@ func TestOpenSecret(t *testing.T) {
 // where they are.
 func TestOtherVersion(t *testing.T) {
 	t.Parallel()
-	versions := []string{"sdm-master speaks version 3", "sdm-server-later speaks version 4", "install the same build on all hosts"}
+	versions := []string{"sdm-master speaks version 4", "sdm-server-later speaks version 5", "install the same build on all hosts"}
 	t.Run("at the rendezvous", func(t *testing.T) {
 		t.Parallel()
 		s := newScene(t)
