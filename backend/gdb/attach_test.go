@@ -251,7 +251,7 @@ func TestAttachFails(t *testing.T) {
 		pid   int
 		words string
 	}{
-		{"traced already", cmd.Process.Pid, "another debugger"},
+		{"traced already", cmd.Process.Pid, "debugs it: end that first"},
 		{"no such process", 1 << 22, "No such process"},
 	} {
 		t.Run(c.name, func(t *testing.T) {
