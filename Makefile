@@ -68,7 +68,7 @@ demo: ## debug a real MPI program on 4 ranks and show the session
 	@testdata/demo/run
 
 test: ## everything: format, vet, staticcheck, floors, unit, simulation, fuzz seeds, end to end
-	@.ci/deps gdb gcc g++ gfortran python3 /usr/lib/python3/dist-packages/mpi4py eu-stack musl-gcc /usr/share/doc/libopenblas-dev mpirun.openmpi mpicc.openmpi mpiexec.mpich mpicc.mpich pkg-config $(HOSTS)
+	@.ci/deps gdb gcc g++ gfortran python3 /usr/lib/python3/dist-packages/mpi4py eu-stack musl-gcc /usr/share/doc/libopenblas-dev mpirun.openmpi mpicc.openmpi mpiexec.mpich mpicc.mpich pkg-config zstd $(HOSTS)
 	@mkdir -p $(BIN) && rm -f $(BIN)/roots.txt
 	@testdata/roots/fetch trixie forky >$(BIN)/roots.txt 2>&1 & # what e2e runs on other releases; its tests wait for it
 	@$(MAKE) --no-print-directory lint build

@@ -1,3 +1,5 @@
+// What files are core files.
+
 package launch
 
 import (
@@ -9,57 +11,92 @@ import (
 	"io"
 	"io/fs"
 	"os"
+	"syscall"
 )
 
 // packed lists the first bytes of the formats in which systems compress their core files
-// (systemd-coredump(8), storage and compression).
+// (systemd-coredump(8), storage and compression), and the commands that unpack a file from standard
+// input to standard output.
 var packed = []struct {
 	magic  string
-	unpack string
+	unpack []string // nil: gzip, which needs no program
+	hint   string   // what a person types
 }{
-	{"\x28\xb5\x2f\xfd", "unzstd"},
-	{"\x04\x22\x4d\x18", "unlz4"},
-	{"\xfd7zXZ\x00", "unxz"},
-	{"\x1f\x8b", "gunzip"},
+	{"\x28\xb5\x2f\xfd", []string{"zstd", "-dcq"}, "unzstd"},
+	{"\x04\x22\x4d\x18", []string{"lz4", "-dcq"}, "unlz4"},
+	{"\xfd7zXZ\x00", []string{"xz", "-dcq", "--memlimit-decompress=1GiB"}, "unxz"}, // xz -9 needs 65 MiB
+	{"\x1f\x8b", nil, "gunzip"},
 }
 
 // CheckCore returns nil if a file can be debugged as a core file; otherwise an error of one line.
 // It reads only the first bytes (ELF, e_ident and e_type).
 func CheckCore(path string) error {
-	f, err := os.Open(path)
-	var of *fs.PathError
-	switch {
-	case errors.As(err, &of):
-		return fmt.Errorf("%s: %w", path, of.Err)
-	case err != nil:
-		return fmt.Errorf("%s: %w", path, err)
+	f, head, err := openCore(path)
+	if err != nil {
+		return err
 	}
-	defer f.Close()
-	if info, err := f.Stat(); err != nil || !info.Mode().IsRegular() {
-		return fmt.Errorf("%s: not a file", path)
+	f.Close()
+	if i := packedBy(head); i >= 0 {
+		return fmt.Errorf("%s: a packed file (unpack it first: %s)", path, packed[i].hint)
 	}
-	head := make([]byte, elf.EI_NIDENT+2)
-	n, err := io.ReadFull(f, head)
-	if err != nil && !errors.Is(err, io.ErrUnexpectedEOF) && !errors.Is(err, io.EOF) {
-		return fmt.Errorf("%s: %w", path, err)
-	}
-	if why := notCore(head[:n]); why != "" {
+	if why := notCore(head); why != "" {
 		return fmt.Errorf("%s: %s", path, why)
 	}
 	return nil
 }
 
-// notCore returns what a file is by its first bytes, "" for a core file.
-func notCore(head []byte) string {
-	for _, p := range packed {
+// IsPacked reports whether a file is one that UnpackCore is for.
+func IsPacked(path string) bool {
+	f, head, err := openCore(path)
+	if err != nil {
+		return false
+	}
+	f.Close()
+	return packedBy(head) >= 0
+}
+
+// openCore opens a regular file, and returns it and its first bytes.
+func openCore(path string) (*os.File, []byte, error) {
+	f, err := os.OpenFile(path, os.O_RDONLY|syscall.O_NONBLOCK, 0) // a named pipe would wait for a writer
+	var of *fs.PathError
+	switch {
+	case errors.As(err, &of):
+		return nil, nil, fmt.Errorf("%s: %w", path, of.Err)
+	case err != nil:
+		return nil, nil, fmt.Errorf("%s: %w", path, err)
+	}
+	if info, err := f.Stat(); err != nil || !info.Mode().IsRegular() {
+		f.Close()
+		return nil, nil, fmt.Errorf("%s: not a file", path)
+	}
+	head := make([]byte, coreHead)
+	n, err := f.ReadAt(head, 0)
+	if err != nil && !errors.Is(err, io.EOF) {
+		f.Close()
+		return nil, nil, fmt.Errorf("%s: %w", path, err)
+	}
+	return f, head[:n], nil
+}
+
+// packedBy returns the index in packed of the format of a file by its first bytes; -1: none.
+func packedBy(head []byte) int {
+	for i, p := range packed {
 		if bytes.HasPrefix(head, []byte(p.magic)) {
-			return "a packed file (unpack it first: " + p.unpack + ")"
+			return i
 		}
 	}
+	return -1
+}
+
+// coreHead is the length of the first bytes of an ELF file that tell what it is.
+const coreHead = elf.EI_NIDENT + 2
+
+// notCore returns what a file that is not packed is by its first bytes, "" for a core file.
+func notCore(head []byte) string {
 	switch {
 	case len(head) == 0:
 		return "an empty file (was there room for the core file? ulimit -c)"
-	case len(head) < elf.EI_NIDENT+2 || !bytes.HasPrefix(head, []byte(elf.ELFMAG)):
+	case len(head) < coreHead || !bytes.HasPrefix(head, []byte(elf.ELFMAG)):
 		return "not a core file"
 	}
 	var order binary.ByteOrder = binary.LittleEndian

@@ -4,6 +4,7 @@ import (
 	"os"
 	"path/filepath"
 	"strings"
+	"syscall"
 	"testing"
 )
 
@@ -43,7 +44,10 @@ func TestCheckCore(t *testing.T) {
 
 func TestCheckCoreOfWhatIsNoFile(t *testing.T) {
 	dir := t.TempDir()
-	for path, want := range map[string]string{dir: "not a file", dir + "/none": "no such file"} {
+	if err := syscall.Mkfifo(dir+"/pipe", 0o600); err != nil {
+		t.Fatal(err)
+	}
+	for path, want := range map[string]string{dir: "not a file", dir + "/none": "no such file", dir + "/pipe": "not a file"} {
 		if err := CheckCore(path); err == nil || !strings.Contains(err.Error(), want) {
 			t.Errorf("%s: %v, want %q", path, err, want)
 		}

@@ -3,10 +3,14 @@
 package main
 
 import (
+	"cmp"
+	"context"
 	"errors"
 	"fmt"
 	"os"
 	"path/filepath"
+	"strconv"
+	"strings"
 
 	"sdm/cmd/internal/job"
 	"sdm/launch"
@@ -37,18 +41,32 @@ func (a *app) core(args []string) console.Status {
 	if err := o.validateCore(); err != nil {
 		return a.fail(console.StatusUsage, err)
 	}
-	cores, err := o.cores()
+	program, err := o.coreProgram()
 	if err != nil {
 		return a.fail(console.StatusNotStarted, err)
 	}
 	return a.within(&o, func(l *lifetime, p *plan) console.Status {
+		files := coreFiles{remark: a.remark, tells: isTerminal(a.stderr)}
+		defer files.remove()
+		cores, err := files.open(l.ctx, program, o.args[1:])
+		if err != nil {
+			return a.fail(statusOf(err, console.StatusNotStarted), err)
+		}
+		if len(cores) == 0 {
+			return console.StatusNotStarted // each file has been reported
+		}
+		p.clock.Restart()
 		s := p.spec()
-		s.Ranks = len(cores)
+		s.Ranks = ranksOf(cores)
 		j, err := job.Run(l.ctx, s, a.io(p))
 		if err == nil {
 			j.First = &session.Call{Command: "core", Args: protocol.Args{Cores: cores}}
 		}
-		return a.control(l, p, j, err)
+		status := a.control(l, p, j, err)
+		if status == console.StatusGood && len(cores) < len(o.args)-1 {
+			return console.StatusNotStarted
+		}
+		return status
 	})
 }
 
@@ -58,7 +76,7 @@ func (o *options) validateCore() error {
 	switch {
 	case len(o.args) == 0:
 		return errors.New("which program, and which core files? (sdm core [flags] PROGRAM CORE...)")
-	case len(o.args) == 1 && launch.CheckCore(o.args[0]) == nil:
+	case len(o.args) == 1 && isCore(o.args[0]):
 		return fmt.Errorf("%s is a core file: the program that left it comes first (sdm core PROGRAM CORE...)", o.args[0])
 	case len(o.args) == 1:
 		return errors.New("which core files? (sdm core [flags] PROGRAM CORE...)")
@@ -73,32 +91,87 @@ func (o *options) validateCore() error {
 	return o.validate()
 }
 
-// cores checks the files and returns their absolute paths, since servers may have other working
-// directories.
-func (o *options) cores() ([]protocol.Core, error) {
+// isCore reports whether a file is a core file, or a packed one.
+func isCore(path string) bool { return launch.CheckCore(path) == nil || launch.IsPacked(path) }
+
+// coreProgram returns the absolute path of the program, since servers may have other working directories.
+func (o *options) coreProgram() (string, error) {
 	program := o.args[0]
 	switch info, err := os.Stat(program); {
 	case err != nil:
-		return nil, fmt.Errorf("%s: no such program (give its path)", program)
+		return "", fmt.Errorf("%s: no such program (give its path)", program)
 	case info.IsDir():
-		return nil, fmt.Errorf("%s: is a directory (give the path of a program)", program)
-	case launch.CheckCore(program) == nil:
-		return nil, fmt.Errorf("%s is a core file: the program that left it comes first (sdm core PROGRAM CORE...)", program)
+		return "", fmt.Errorf("%s: is a directory (give the path of a program)", program)
+	case isCore(program):
+		return "", fmt.Errorf("%s is a core file: the program that left it comes first (sdm core PROGRAM CORE...)", program)
 	}
-	whole, err := filepath.Abs(program)
-	if err != nil {
-		return nil, err
-	}
-	all := make([]protocol.Core, len(o.args)-1)
-	for i, path := range o.args[1:] {
-		if err := launch.CheckCore(path); err != nil {
-			return nil, err
+	return filepath.Abs(program)
+}
+
+// coreFiles opens the core files of a command line.
+type coreFiles struct {
+	remark   func(string)
+	tells    bool             // a person waits, who is told what takes time
+	unpacker *launch.Unpacker // nil: no file has been packed so far
+}
+
+// open returns the absolute paths of the files that can be debugged, those of packed ones unpacked, with the ranks
+// of their places in the line. It reports the other files, one line each. The error is the cause of ctx.
+func (c *coreFiles) open(ctx context.Context, program string, paths []string) ([]protocol.Core, error) {
+	var all []protocol.Core
+	for i, path := range paths {
+		file, err := c.one(ctx, path, i)
+		if ctx.Err() != nil {
+			return nil, context.Cause(ctx)
 		}
-		file, err := filepath.Abs(path)
 		if err != nil {
-			return nil, err
+			c.remark(err.Error())
+			continue
 		}
-		all[i] = protocol.Core{Rank: rank.ID(i), File: file, Program: whole}
+		all = append(all, protocol.Core{Rank: rank.ID(i), File: file, Program: program})
 	}
 	return all, nil
+}
+
+// one checks one file, and unpacks it if it is packed.
+func (c *coreFiles) one(ctx context.Context, path string, place int) (string, error) {
+	if !launch.IsPacked(path) {
+		if err := launch.CheckCore(path); err != nil {
+			return "", err
+		}
+		return filepath.Abs(path)
+	}
+	if c.unpacker == nil {
+		var err error
+		if c.unpacker, err = launch.NewUnpacker(unpackBelow()); err != nil {
+			return "", fmt.Errorf("%s: a packed file, and there is no place to unpack it: %w", path, err)
+		}
+	}
+	if c.tells {
+		c.remark("unpacking " + path)
+	}
+	base := filepath.Base(path)
+	return c.unpacker.Core(ctx, path, strconv.Itoa(place)+"."+strings.TrimSuffix(base, filepath.Ext(base)))
+}
+
+// unpackBelow returns the folder for large files that need not stay (file-hierarchy(7)).
+func unpackBelow() string { return cmp.Or(os.Getenv("TMPDIR"), "/var/tmp") }
+
+// remove removes unpacked files.
+func (c *coreFiles) remove() {
+	if c.unpacker == nil {
+		return
+	}
+	if err := c.unpacker.Remove(); err != nil {
+		c.remark("an unpacked core file could not be removed: " + err.Error())
+	}
+}
+
+// ranksOf returns the ranks of core files.
+func ranksOf(cores []protocol.Core) rank.Set {
+	ranks := make([]rank.ID, len(cores))
+	for i, c := range cores {
+		ranks[i] = c.Rank
+	}
+	return rank.Of(ranks...)
 }

@@ -176,6 +176,10 @@ Opens the core files that PROGRAM has left, one rank each, in the order of the l
 the first. Commands that inspect work (print, stacks, frame, info, diff, ...); those that need a
 process are refused. The shell gives files in the order of the alphabet: core.10 before core.2.
 
+Files that systems have packed (.zst, .lz4, .xz, .gz) are unpacked by the programs zstd, lz4 and
+xz, .gz without one, into TMPDIR (/var/tmp without it), at most half of what is free there, and
+removed at the end. A file that is none, or is damaged, gets a line, and its rank is left out.
+
   sdm core -b -e stacks -e 'info locals' ./app core.*
 
 That the programs crashed does not count for the exit status: 0 when all files could be opened

@@ -106,7 +106,9 @@ func (a *app) runJob(args []string) console.Status {
 	return a.within(&o.options, func(l *lifetime, p *plan) console.Status {
 		a.hintMPI(o)
 		p.program = o.program()
-		j, err := job.Run(l.ctx, o.spec(), a.io(p))
+		s := o.spec()
+		s.Ranks = rank.Range(0, rank.ID(o.np-1))
+		j, err := job.Run(l.ctx, s, a.io(p))
 		return a.control(l, p, j, err)
 	})
 }
@@ -114,7 +116,7 @@ func (a *app) runJob(args []string) console.Status {
 // spec returns what the flags say about the job.
 func (o *runOptions) spec() job.Spec {
 	s := o.options.spec()
-	s.Ranks, s.Argv, s.StdinFile = o.np, o.args, o.ranks.stdinFile
+	s.Argv, s.StdinFile = o.args, o.ranks.stdinFile
 	s.NeedsMPIR, s.TriesMPIR = o.needsMPIR(), o.triesMPIR()
 	s.NeedsPMIx, s.PMIxSpawn = o.needsPMIx(), o.pmix.indirect == indirectSpawn
 	s.Force = o.force

@@ -27,8 +27,8 @@ import (
 // Spec says which job is started or found, and how.
 type Spec struct {
 	Servers servers.Spec
-	Ranks   int    // number of ranks that are started on this host, for Run
-	Only    string // ranks of a starter's job to control; "": all
+	Ranks   rank.Set // those that are started on this host, or have core files, for Run
+	Only    string   // ranks of a starter's job to control; "": all
 
 	// For Start:
 	Argv         []string      // the starter and its arguments, or a shell that calls it
@@ -140,12 +140,11 @@ func (s *Spec) builder(io IO) *servers.Builder {
 // tells them to.
 func Run(ctx context.Context, s Spec, io IO) (*Job, error) {
 	b := s.builder(io)
-	l, err := b.StartLocal(b.Count(s.Ranks))
+	l, err := b.StartLocal(b.Count(s.Ranks.Len()))
 	if err != nil {
 		return nil, failed(console.StatusNoTree, err)
 	}
-	all := rank.Range(0, rank.ID(s.Ranks-1))
-	report, err := l.Build(ctx, slices.Collect(all.All()))
+	report, err := l.Build(ctx, slices.Collect(s.Ranks.All()))
 	if err != nil {
 		return nil, notBuilt(ctx, err, l.Close())
 	}
