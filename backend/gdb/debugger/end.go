@@ -23,6 +23,7 @@ type termination struct {
 	killAt   time.Duration    // when gdb is killed unless it has ended; 0: never
 	detach   *request.Request // a detach that waits until the rank has stopped, or nil
 	giveUp   time.Duration    // the time at which that detach waits no longer
+	exitCode string           // the value of $_exitcode; "": the target has not ended, or it is not known how
 }
 
 // attachEnd is how long gdb may take to complete an attach when the session ends. One that reads
@@ -78,6 +79,13 @@ func (en *termination) reportEnd(exit protocol.Exit) {
 	}
 	en.attach.noProgramStarted(exit)
 	if en.Event(kind, exit) {
+		switch {
+		case exit.Unknown:
+		case exit.Signal != "":
+			en.exitCode = "void"
+		default:
+			en.exitCode = strconv.Itoa(exit.Code)
+		}
 		en.finish(en.State)
 	}
 }

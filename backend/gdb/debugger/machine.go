@@ -180,7 +180,9 @@ func (m *Machine) admit(q *request.Request) {
 		return
 	}
 	if f := m.StateNow().Refuse(row.info.Need); f != nil && !(row.early && m.State == backend.Attaching) {
-		m.Fail(q, f)
+		if !m.values.Printer.ReplyExitCode(q, m.termination.exitCode) {
+			m.Fail(q, f)
+		}
 		return
 	}
 	if f := m.busy(); f != nil && !row.always {

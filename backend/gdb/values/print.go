@@ -60,6 +60,16 @@ func (p *Printer) evaluate(q *request.Request) {
 	})
 }
 
+// ReplyExitCode answers a print of $_exitcode of a rank that has ended, as gdb does (GDB manual, Convenience Vars);
+// its gdb has ended, too. false: the request is another one, or the value "", which is not known.
+func (p *Printer) ReplyExitCode(q *request.Request, value string) bool {
+	if w := q.Printing(); q.Name != "print" || w.Expr != "$_exitcode" || w.Format != "" || value == "" {
+		return false
+	}
+	p.replyValue(q, Printed{Expr: q.Args.Expr}, value)
+	return true
+}
+
 func (p *Printer) evaluated(q *request.Request, a request.Answer, value string) {
 	if q.Args.Stat && (a.Failed() && tooLarge.MatchString(a.Results.Str("msg")) || !a.Failed() && mayHoldElements(value)) {
 		p.countArray(q, func() { p.evaluatedOne(q, a, value) })
