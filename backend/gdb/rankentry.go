@@ -99,6 +99,7 @@ func (l *loop) attachShared(id protocol.RequestID, targets []backend.Target, sto
 	k.root = targets[0].Root
 	k.debugger.Bound = debugger.LimitOf(l.now(), cmp.Or(targets[0].Within, l.e.cfg.StartWait))
 	k.debugger.DefersSymbols = !targets[0].Held && targets[0].Core == "" && l.e.cfg.defersSymbols()
+	k.debugger.Customized = len(l.e.cfg.Args) > 0
 	for _, t := range targets {
 		l.last++
 		s := &rankEntry{number: l.last, machine: debugger.NewMachine(t, l.hostOf(t)), target: inferior.Open(t.PID), gdb: k}

@@ -247,6 +247,7 @@ func (att *attachment) settleAttach() {
 		return
 	}
 	att.moves.askRegisters()
+	att.settings.tellFiltersOfArguments()
 	if att.recovery.under {
 		if att.moves.moving != nil {
 			att.tellLanguage()

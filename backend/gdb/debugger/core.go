@@ -85,6 +85,7 @@ func (att *attachment) coreFrame(q *request.Request, first *values.Thread, words
 	att.Done(q)
 	att.chosen = request.Selection{Thread: first.ID}
 	att.moves.askRegisters()
+	att.settings.tellFiltersOfArguments()
 	first.Stop = mi.Tuple{{Name: "reason", Value: mi.Value{Str: values.StopAtCore}}}
 	if name, meaning := terminatedBy(words); name != "" {
 		first.Stop = append(first.Stop, mi.Field{Name: "signal-name", Value: mi.Value{Str: name}}, mi.Field{Name: "signal-meaning", Value: mi.Value{Str: meaning}})

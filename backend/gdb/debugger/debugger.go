@@ -46,6 +46,7 @@ type Debugger struct {
 	DebugOutput     bool          // it prints debug messages; see beginAttach in gdb10.go
 	isGDB10         bool          // it is version 10
 	DefersSymbols   bool          // it reads symbols of libraries only when a command needs them
+	Customized      bool          // it has arguments of the user, which may read files of Python
 	libraries       []string      // those whose symbols a rank has needed, if DefersSymbols
 	handling        handling
 	quietSIGCONT    int             // number of machines for which gdb ignores SIGCONT; see ignoreSIGCONT

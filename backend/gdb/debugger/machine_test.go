@@ -53,6 +53,7 @@ func play(t *testing.T, m *Machine, now *time.Duration, d *datadriven.TestData) 
 		leaderless := d.HasArg("leaderless")
 		m.Host.LeaderEnded = func(int) bool { return leaderless }
 		m.GDB.DefersSymbols = d.HasArg("lazy")
+		m.GDB.Customized = d.HasArg("custom")
 		m.GDB.Old, m.GDB.DebugOutput = d.HasArg("old"), d.HasArg("loud")
 		m.Start(*now, 1, stop, wait, false)
 	case "gdb":

@@ -19,6 +19,8 @@ type settings struct {
 	*Machine
 	signals    map[string]protocol.SignalInfo // the user's handling, in a shared gdb
 	identified bool                           // see identify
+
+	toldFilters bool // see tellFilters
 }
 
 // resuming are gdb's commands that resume a target, with gdb's abbreviations. Without &
@@ -110,6 +112,9 @@ func (se *settings) passLine(q *request.Request) {
 		where = nil // with --thread and --frame gdb would restore the previous language
 	}
 	se.pass(q, false, file, "-interpreter-exec", append(where, "console", line)...)
+	if definesFilters.MatchString(line) {
+		se.tellFilters()
+	}
 	if strings.HasPrefix(line, "info line") || word == "x" || strings.HasPrefix(word, "x/") {
 		se.values.Printer.KeepLine(q)
 	}
