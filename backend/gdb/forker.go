@@ -45,6 +45,7 @@ func newForker() *forker {
 func (f *forker) run() {
 	defer close(f.ended)
 	runtime.LockOSThread() // never unlocked: the thread ends with the goroutine
+	private := keepPrivate()
 	for o := range f.orders {
 		if o.before != nil {
 			if err := o.before(); err != nil {
@@ -56,9 +57,22 @@ func (f *forker) run() {
 		if env == nil {
 			env = os.Environ()
 		}
-		o.done(startProcess(o.argv, environment(env), o.dies))
+		o.done(startProcess(o.argv, environment(env), o.dies, private))
 	}
 }
+
+// keepPrivate makes what gdbs write, memory and core files, readable for their owner only. The umask is that of this
+// thread alone then: the server starts the ranks, whose umask is their own business. It reports whether it has: the
+// default profile of Docker forbids unshare.
+func keepPrivate() bool {
+	if unix.Unshare(unix.CLONE_FS) != nil {
+		return false
+	}
+	unix.Umask(0o077)
+	return true
+}
+
+const shell = "/bin/sh"
 
 // start queues an order. dies must be false for a gdb that debugs a target which outlives
 // this process: a gdb that is killed leaves its breakpoints in the target, which a breakpoint
@@ -84,11 +98,15 @@ func (f *forker) close() {
 	<-f.ended
 }
 
-// startProcess runs on the locked thread.
-func startProcess(argv, env []string, dies bool) (*process, error) {
+// startProcess runs on the locked thread. Unless that is private, a shell sets the umask, if there is one.
+func startProcess(argv, env []string, dies, private bool) (*process, error) {
 	path, err := exec.LookPath(argv[0])
 	if err != nil {
 		return nil, err
+	}
+	if _, err := os.Stat(shell); !private && err == nil {
+		argv = append([]string{"sh", "-c", `umask 077; exec "$@"`, "sh", path}, argv[1:]...)
+		path = shell
 	}
 	p := &process{pidfd: -1, stdin: -1, stdout: -1, stderr: -1}
 	child, err := p.pipes()
