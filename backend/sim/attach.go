@@ -3,6 +3,7 @@
 package sim
 
 import (
+	"fmt"
 	"slices"
 	"time"
 
@@ -38,10 +39,6 @@ func (m *machine) attach(now time.Duration, id protocol.RequestID, targets []bac
 			s.pos = m.program.of(fnHelper)
 			replies.add(s, m.answerTime(s), m.plain(protocol.KindResult))
 			stops.add(s, 0, m.stopped(s, protocol.Stop{Reason: "attached"}))
-		case bad != nil:
-			replies.add(s, m.answerTime(s), m.plain(protocol.KindResult))
-			notes.add(s, 0, m.note("cannot stop at "+stopAt+": "+bad.Message+" The rank stays at its first instruction."))
-			stops.add(s, 0, m.stopped(s, protocol.Stop{Reason: "entry"}))
 		case stopAt == "entry":
 			replies.add(s, m.answerTime(s), m.plain(protocol.KindResult))
 			stops.add(s, 0, m.stopped(s, protocol.Stop{Reason: "entry"}))
@@ -49,6 +46,10 @@ func (m *machine) attach(now time.Duration, id protocol.RequestID, targets []bac
 			s.goal = m.shared(goal)
 			m.resumeRank(s, running)
 			replies.add(s, m.answerTime(s), m.plain(protocol.KindResult))
+			if bad != nil {
+				const stays = " The rank stays in main; break %s waits for libraries that are loaded later."
+				notes.add(s, 0, m.note("cannot stop at "+stopAt+": "+bad.Message+fmt.Sprintf(stays, stopAt)))
+			}
 			resumed = append(resumed, s)
 		}
 	}
@@ -59,7 +60,7 @@ func (m *machine) attach(now time.Duration, id protocol.RequestID, targets []bac
 	m.advanceFurther(now, resumed)
 }
 
-// startGoal returns where ranks that are started stop first.
+// startGoal returns where ranks that are started stop first: in main, with the reason, if there is no such place.
 func (m *machine) startGoal(stopAt string) (goal, *protocol.Fault) {
 	switch stopAt {
 	case "entry", "none":
@@ -69,7 +70,8 @@ func (m *machine) startGoal(stopAt string) (goal, *protocol.Fault) {
 	}
 	pos, variant, ok := m.program.find(stopAt, m.cfg.Variants)
 	if !ok {
-		return goal{}, nowhere(stopAt)
+		g, _ := m.startGoal("main")
+		return g, nowhere(stopAt)
 	}
 	return goal{kind: goStart, pos: pos, variant: variant}, nil
 }

@@ -107,8 +107,8 @@ func (p *placer) await(kind protocol.Kind, ranks rank.Set) {
 	}
 }
 
-// place starts ranks, which stop at a function ("": main) or, if there is no such function, before
-// their first instruction. It returns them as they are attached to: stopped by SIGSTOP and traced
+// place starts ranks, which stop at a function ("": main) or, at "entry", before their
+// first instruction. It returns them as they are attached to: stopped by SIGSTOP and traced
 // by nobody.
 func (p *placer) place(ranks rank.Set, stopAt string) []backend.Target {
 	p.t.Helper()
@@ -116,7 +116,7 @@ func (p *placer) place(ranks rank.Set, stopAt string) []backend.Target {
 	for r := range ranks.All() {
 		targets = append(targets, backend.Target{Rank: r, Size: p.setup.Ranks, PID: p.start(r), Program: p.program, Held: true})
 	}
-	if stopAt != "nowhere" {
+	if stopAt != "entry" {
 		p.bring(targets, ranks, stopAt)
 	}
 	for i := range targets {

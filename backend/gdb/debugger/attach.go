@@ -313,9 +313,14 @@ func (att *attachment) entryPoint(q *request.Request, a request.Answer) {
 		return
 	}
 	if a.Failed() {
-		att.Done(q)
 		att.arrived()
-		att.stayAtEntry(fmt.Sprintf("cannot stop at %s: %s The rank stays at its first instruction.", att.stopAt, a.Results.Str("msg")))
+		why := fmt.Sprintf("cannot stop at %s: %s The rank stays at its first instruction.", att.stopAt, a.Results.Str("msg"))
+		if isUnknownPlace(a.Results.Str("msg")) && att.stopAt != stopAtMain {
+			att.goByMain(q, why)
+			return
+		}
+		att.Done(q)
+		att.stayAtEntry(why)
 		return
 	}
 	att.points.claim(0, att.stopAt, a.Results.Path("bkpt").Fields)

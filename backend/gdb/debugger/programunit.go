@@ -4,7 +4,6 @@ package debugger
 
 import (
 	"sdm/backend/gdb/gdbtext"
-	"sdm/backend/gdb/request"
 	"sdm/backend/gdb/values"
 )
 
@@ -16,24 +15,9 @@ const programUnit = "MAIN__"
 // start stops, too. If there is no program unit, it reports the stop at main. It returns false for any other stop.
 func (st *stops) entersProgramUnit(r *run, t *values.Thread) bool {
 	f, ok := values.FrameIn(t.Stop)
-	p := st.points.at(t.Stop)
-	if st.attach.firstStop != stopAtMain || !ok || p == nil || p.number != 0 || !gdbtext.IsFortran(f.File) {
+	if !ok || !st.firstAtMain(t) || !gdbtext.IsFortran(f.File) {
 		return false
 	}
-	st.attach.arrived()
-	st.attach.firstStop = programUnit
-	q := request.Internal("launch")
-	st.attach.breakAtStart(q, programUnit, func(a request.Answer) {
-		switch {
-		case st.State.IsOver():
-		case a.Failed():
-			st.attach.arrived()
-			st.reportStop(r, t)
-		default:
-			st.points.claim(0, programUnit, a.Results.Path("bkpt").Fields)
-			st.runs.resumeAll(q)
-			st.run.silent = true
-		}
-	})
+	st.goOnTo(programUnit, func(string) { st.reportStop(r, t) })
 	return true
 }

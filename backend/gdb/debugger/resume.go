@@ -337,7 +337,8 @@ func (rn *runs) allStopped(r *run) {
 		rn.termination.detachHalted(func() { rn.stops.reportStop(r, t) })
 		return
 	}
-	if rn.attach.foundProgram(t) || rn.stops.steppedOut(r, t) || rn.stops.entersProgramUnit(r, t) {
+	if rn.attach.foundProgram(t) || rn.stops.steppedOut(r, t) ||
+		rn.stops.entersLibrary(r, t) || rn.stops.entersProgramUnit(r, t) {
 		return
 	}
 	rn.stops.reportStop(r, t)
