@@ -101,6 +101,9 @@ func (c *console) write(e session.Event) {
 		}
 	}
 	if s := c.text("", func() string { return w.Event(e) }); s != "" {
+		if e.Group.Kind == protocol.KindStopped {
+			s = c.fitted(s)
+		}
 		c.progress.clear()
 		out.Write([]byte(s))
 	}
@@ -111,7 +114,7 @@ func (c *console) write(e session.Event) {
 
 func (c *console) late(a text.Asked, e session.Event) {
 	if c.cfg.Format == Text && e.Done == nil {
-		c.print(c.text(a.Command, func() string { return c.cfg.Writer.Late(a, e.Group) }))
+		c.print(c.fitted(c.text(a.Command, func() string { return c.cfg.Writer.Late(a, e.Group) })))
 	}
 }
 

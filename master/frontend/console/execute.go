@@ -107,7 +107,8 @@ func (c *console) execute(cmd command.Command, from source) error {
 		c.lister.size = cmd.Number
 	case command.ShowListsize:
 		c.say("list shows " + text.Plural(c.lister.size, "line") + " at a time.")
-	case command.SetHeight, command.ShowHeight, command.SetPagination, command.ShowPagination:
+	case command.SetHeight, command.ShowHeight, command.SetWidth, command.ShowWidth,
+		command.SetPagination, command.ShowPagination:
 		c.setPaging(cmd)
 	case command.SetEcho:
 		c.cfg.Echo = cmd.Number == 1

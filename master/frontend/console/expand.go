@@ -45,7 +45,7 @@ func (c *console) expand(n int, typed bool) error {
 	f.asked.Full = true
 	if f.complete() && c.cfg.Format == Text {
 		if s, _ := c.answersText(f.asked, f.groups, c.states); s != was {
-			c.print(s)
+			c.print(c.fitted(s))
 		} else {
 			c.say("there is no more to show of it") // the last page
 		}

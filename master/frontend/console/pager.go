@@ -14,6 +14,7 @@ import (
 type pager struct {
 	off    bool   // set pagination off
 	height int    // set height: lines of a page; 0 is that of the screen, below 0 no limit
+	width  int    // set width: columns of a line; 0 are those of the screen, below 0 any number
 	rest   string // the rest of the answer; if not empty, the prompt asks whether to continue
 }
 
@@ -23,6 +24,7 @@ const morePrompt = "--Type <RET> for more, q to quit, c to continue without pagi
 // paged writes an answer: as much as the screen holds if it is the answer to a typed command that
 // the prompt waits for, all otherwise.
 func (s *screen) paged(text string, typed bool) {
+	text = s.fitted(text)
 	if rows, columns := s.pageSize(); rows > 0 && typed {
 		text, s.pager.rest = cutPage(text, rows, columns)
 	}
@@ -84,11 +86,9 @@ func screenLine(s string, columns int) int {
 		switch {
 		case s[n] == '\n':
 			return n + 1
-		case s[n] == '\x1b': // a colour has no width
-			if end := strings.IndexByte(s[n:], 'm'); end > 0 && end < 8 {
-				n += end + 1
-				continue
-			}
+		case colour(s[n:]) > 0:
+			n += colour(s[n:])
+			continue
 		case width >= columns && columns > 0:
 			return n
 		}
@@ -99,8 +99,12 @@ func screenLine(s string, columns int) int {
 	return n
 }
 
-// setPaging executes set height and set pagination, and their show.
+// setPaging executes set height, set width and set pagination, and their show.
 func (s *screen) setPaging(cmd command.Command) {
+	rows, columns := 0, 0
+	if s.cfg.Screen != nil {
+		rows, columns = s.cfg.Screen()
+	}
 	switch cmd.Name {
 	case command.SetPagination:
 		s.pager.off = cmd.Number == 0
@@ -110,15 +114,24 @@ func (s *screen) setPaging(cmd command.Command) {
 		if s.pager.height = cmd.Number; cmd.Number == 0 {
 			s.pager.height = -1
 		}
+	case command.SetWidth:
+		if s.pager.width = cmd.Number; cmd.Number == 0 {
+			s.pager.width = -1
+		}
 	case command.ShowHeight:
-		rows := s.pager.height
-		if rows == 0 && s.cfg.Screen != nil {
-			rows, _ = s.cfg.Screen()
-		}
-		text := strconv.Itoa(rows)
-		if rows <= 0 {
-			text = "unlimited"
-		}
-		s.say("Number of lines gdb thinks are in a page is " + text + ".")
+		s.say("Number of lines gdb thinks are in a page is " + limit(s.pager.height, rows) + ".")
+	case command.ShowWidth:
+		s.say("Number of characters gdb thinks are in a line is " + limit(s.pager.width, columns) + ".")
 	}
+}
+
+// limit returns what was set, or what the screen has.
+func limit(set, screen int) string {
+	if set == 0 {
+		set = screen
+	}
+	if set <= 0 {
+		return "unlimited"
+	}
+	return strconv.Itoa(set)
 }

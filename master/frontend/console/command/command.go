@@ -49,7 +49,7 @@ type Command struct {
 	For time.Duration
 	// Any makes wait end when one of its ranks has stopped.
 	Any bool
-	// Number is the argument of quit, expand (1 is the last answer), set listsize and set height,
+	// Number is the argument of quit, expand (1 is the last answer), set listsize, set height and set width,
 	// and 1 for "on" of set echo, set confirm and set pagination.
 	Number int
 	// Pending is the argument of "set breakpoint pending".
@@ -80,10 +80,12 @@ const (
 	SetListsize    = "set listsize"
 	SetPagination  = "set pagination"
 	SetWait        = "set wait"
+	SetWidth       = "set width"
 	ShowConfirm    = "show confirm"
 	ShowHeight     = "show height"
 	ShowListsize   = "show listsize"
 	ShowPagination = "show pagination"
+	ShowWidth      = "show width"
 	Shell          = "shell"
 	Source         = "source"
 	Echo           = "echo"

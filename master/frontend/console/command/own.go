@@ -107,7 +107,7 @@ func parseSwitch(c *Command) *Mistake {
 	return nil
 }
 
-// parseHeight reads a number of lines; "unlimited", 0 and nothing are no limit.
+// parseHeight reads a number of lines or characters; "unlimited", 0 and nothing are no limit.
 func parseHeight(c *Command) *Mistake {
 	var m *Mistake
 	if c.Rest != "" && c.Rest != "unlimited" {

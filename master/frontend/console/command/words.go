@@ -179,6 +179,8 @@ var written = []Word{
 	{Name: ShowConfirm, Topic: Other, Help: "show whether quit asks before it kills ranks", parse: parseNothing},
 	{Name: SetHeight, Topic: Other, Usage: "N", Help: "set how many lines of an answer are shown before the prompt asks whether to continue; 0 is all", parse: parseHeight},
 	{Name: ShowHeight, Topic: Other, Help: "show the number of lines of set height", parse: parseNothing},
+	{Name: SetWidth, Topic: Other, Usage: "N", Help: "set after how many characters a line of an answer is broken, at the prompt of a terminal only; 0 is never", parse: parseHeight},
+	{Name: ShowWidth, Topic: Other, Help: "show the number of characters of set width", parse: parseNothing},
 	{Name: SetPagination, Topic: Other, Usage: "on|off", Help: "ask after each page of a long answer, at the prompt of a terminal only", parse: parseSwitch},
 	{Name: ShowPagination, Topic: Other, Help: "show whether long answers are paged", parse: parseNothing},
 	{Name: SetListsize, Topic: Other, Usage: "N", Help: "set how many lines list shows at a time", parse: parseListsize},
