@@ -109,6 +109,8 @@ type Args struct {
 	Every string `json:"every,omitempty"`
 	// stacks: also helper threads of MPI and other runtimes, with all frames
 	AllThreads bool `json:"all_threads,omitempty"`
+	// stacks: also of the processes that the ranks have started
+	Children bool `json:"children,omitempty"`
 	// stacks: also why the arguments of calls of MPI are as shown
 	Explain bool `json:"explain,omitempty"`
 	// stacks, with the probe only: also what has changed since the last stacks with this, in the

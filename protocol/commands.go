@@ -108,7 +108,7 @@ var Commands = []CommandInfo{
 		Help:   "give hashes of the blocks of an array; of spans of one element the values"},
 	{Name: "backtrace", Args: []string{"count", "full", "thread"}, Need: NeedStopped,
 		OwnSymbols: true, Help: "show the stack"},
-	{Name: "stacks", Args: []string{"by", "samples", "every", "all_threads", "explain", "progress", "expr"}, Need: NeedStopped,
+	{Name: "stacks", Args: []string{"by", "samples", "every", "all_threads", "children", "explain", "progress", "expr"}, Need: NeedStopped,
 		OwnSymbols: true, Ours: true, Help: "show the merged stack tree of all threads"},
 	{Name: "frame", Args: []string{"frame", "name", "from", "thread"}, Need: NeedStopped,
 		Selects: SelectsFrame, OwnSymbols: true,

@@ -36,7 +36,8 @@ type cache struct {
 	debugFiles string
 	// known are registers of threads that a debugger has stopped; see hold.Steps.
 	known    []hold.Known
-	debugged bool // the processes are those that our debugger has stopped
+	debugged bool  // the processes are those that our debugger has stopped
+	started  []int // the processes of ranks' families that were read last
 }
 
 func newCache() *cache {

@@ -1,8 +1,9 @@
-// Processes that ranks have started, and for which they may wait.
+// Processes that ranks have started: their stacks, and what they do for which ranks may wait.
 
 package probe
 
 import (
+	"os"
 	"slices"
 	"strings"
 
@@ -14,63 +15,144 @@ import (
 )
 
 const (
-	// mostChildrenOf bounds the children of a rank that are read. A pool has one for each processor at most.
+	// mostChildrenOf bounds the processes of a rank that are read. A pool has one for each processor at most.
 	mostChildrenOf = 32
 	// mostChildren bounds those of all ranks of the host.
 	mostChildren = 256
+	// mostCounted bounds those of a rank that are looked for.
+	mostCounted = 1024
 )
 
-// addChildren says of ranks that wait outside of MPI, and for no thread that is known, what one of their children does:
-// one that computes, else one that waits in code of the user. pids are those of the ranks, and samples what was read of
-// them. What the children do is read a moment later.
-func (c *cache) addChildren(pids []int, samples []sample) {
-	var all, parent []int // children, and the indices of their parents
-	for i := range samples {
-		if !samples[i].mayWaitForChild() {
-			continue
+// family are processes that ranks have started, and those that these have started.
+type family struct {
+	pids   []int
+	names  []string
+	parent []int // index of the rank
+	found  []sample
+	left   map[int]int // by index of a rank, how many were not read since they are too many
+}
+
+// readFamily reads the processes that ranks have started, a moment after the ranks. pids are those of the ranks, and of
+// are the indices of those that are wanted. ranks are the processes of all ranks, which are in no family. What is known
+// of the processes is kept for the next sample, but no files are open.
+func (c *cache) readFamily(pids, of []int, ranks map[int]bool, v view) *family {
+	f := &family{left: map[int]int{}}
+	for _, i := range of {
+		all := descendants(pids[i], proc.Children, ranks)
+		n := min(len(all), mostChildrenOf, mostChildren-len(f.pids))
+		for _, pid := range all[:n] {
+			f.pids, f.parent = append(f.pids, pid), append(f.parent, i)
+			f.names = append(f.names, kernelcall.Shown(proc.Name(pid)))
 		}
-		children := slices.DeleteFunc(proc.Children(pids[i]), func(pid int) bool { return slices.Contains(pids, pid) })
-		for _, pid := range children[:min(len(children), mostChildrenOf, mostChildren-len(all))] {
-			all, parent = append(all, pid), append(parent, i)
+		f.left[i] = len(all) - n
+	}
+	for _, pid := range c.started {
+		if !ranks[pid] && !slices.Contains(f.pids, pid) {
+			c.forget(pid)
 		}
 	}
-	if len(all) == 0 {
-		return
+	if c.started = f.pids; len(f.pids) == 0 {
+		return f
 	}
 	cost, explain, progress := c.cost, c.explain, c.progress
 	c.explain, c.progress = false, false
-	found := c.take(all, view{by: "line"})
+	f.found = c.take(f.pids, v)
 	c.cost.threads, c.cost.held = c.cost.threads+cost.threads, max(c.cost.held, cost.held)
 	c.explain, c.progress = explain, progress
-	best := map[int]int{} // by index of the parent, index of the child that is described
+	for _, pid := range f.pids {
+		if p := c.processes[pid]; p != nil {
+			p.rest()
+		}
+	}
+	return f
+}
+
+// descendants returns the processes that a process has started, and those that these have started, but for this one and
+// ranks, with what they have started. children returns those of one process.
+func descendants(pid int, children func(int) []int, ranks map[int]bool) (all []int) {
+	seen := map[int]bool{pid: true, os.Getpid(): true}
+	for next := []int{pid}; len(next) > 0; next = next[1:] {
+		for _, child := range children(next[0]) {
+			if len(all) == mostCounted {
+				return all
+			}
+			if !seen[child] && !ranks[child] {
+				seen[child] = true
+				all, next = append(all, child), append(next, child)
+			}
+		}
+	}
+	return all
+}
+
+// describe says of ranks that wait outside of MPI, and for no thread that is known, what one process of their families
+// does: one that computes, else one that waits in code of the user. samples are those of the ranks.
+func (f *family) describe(samples []sample) {
+	best := map[int]int{} // by index of the rank, index of the process that is described
 	unread := map[int]bool{}
-	for k := range found {
-		s := &found[k]
-		c.forget(all[k])
-		if s.err != nil || s.waits == nil {
+	for k := range f.found {
+		s, i := &f.found[k], f.parent[k]
+		if s.err != nil || s.waits == nil || !samples[i].mayWaitForChild() {
 			continue
 		}
-		w := samples[parent[k]].waits
+		w := samples[i].waits
 		if s.waits.Unheld || s.waits.Doing.State == wait.Unread { // it cannot be compared with other samples
-			unread[parent[k]] = true
+			unread[i] = true
 			continue
 		}
 		hash := digest.New()
 		addNumber(hash, w.children)
 		addNumber(hash, s.waits.stamp)
 		w.children = hash.Sum()
-		if old, known := best[parent[k]]; !known || s.urgency() > found[old].urgency() {
-			best[parent[k]] = k
+		if old, known := best[i]; !known || s.urgency() > f.found[old].urgency() {
+			best[i] = k
 		}
 	}
 	for i := range unread {
 		samples[i].waits.children = 0
 	}
 	for i, k := range best {
-		if found[k].urgency() > 0 {
-			samples[i].waits.describeChild(all[k], found[k].waits)
+		if f.found[k].urgency() > 0 {
+			samples[i].waits.describeChild(f.pids[k], f.names[k], f.found[k].waits)
 		}
 	}
+}
+
+// stacks returns the stacks of the family of rank i, each below a frame that names the process.
+func (f *family) stacks(i int, by string) (all [][]stack.Frame) {
+	for k := range f.found {
+		if f.parent[k] != i {
+			continue
+		}
+		head := stack.Process(f.pids[k], f.names[k])
+		if by == "function" { // those of all ranks are one
+			head = stack.Process(0, f.names[k])
+		}
+		if err := f.found[k].err; err != nil {
+			all = append(all, []stack.Frame{head, {Func: "(not read: " + err.Error() + ")"}})
+		}
+		for _, t := range f.found[k].threads {
+			frames := append([]stack.Frame{head}, t...)
+			for n := range frames {
+				if by == "function" {
+					frames[n].File, frames[n].Line = "", 0
+				}
+			}
+			all = append(all, frames)
+		}
+	}
+	if n := f.left[i]; n > 0 {
+		all = append(all, []stack.Frame{stack.LeftProcesses(n)})
+	}
+	return all
+}
+
+// byOf returns the granularity in which families are read: to tell whether they wait for work needs files.
+func byOf(by string) string {
+	if by == "function" {
+		return "line"
+	}
+	return by
 }
 
 // mayWaitForChild reports whether the first thread waits for something that a child may do.
@@ -116,9 +198,9 @@ func isIdle(frames []stack.Frame) bool {
 func ofMultiprocessing(f stack.Frame) bool { return strings.Contains(f.File, "/multiprocessing/") }
 
 // describeChild says what a child does. Its own threads have numbers of their own, and are left out.
-func (w *waits) describeChild(pid int, child *waits) {
+func (w *waits) describeChild(pid int, name string, child *waits) {
 	t := child.Doing.First()
-	t.Number, t.Name = wait.FirstProcess+pid, kernelcall.Shown(proc.Name(pid))
+	t.Number, t.Name = wait.FirstProcess+pid, name
 	if t.For != 0 {
 		t.For, t.Lock = 0, false
 	}

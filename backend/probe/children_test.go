@@ -1,9 +1,22 @@
 package probe
 
 import (
+	"log/slog"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"slices"
+	"strconv"
 	"strings"
+	"syscall"
 	"testing"
+	"time"
 
+	"sdm/backend"
+	"sdm/backend/probe/hold"
+	"sdm/backend/probe/proc"
+	"sdm/protocol"
+	"sdm/protocol/rank"
 	"sdm/protocol/stack"
 )
 
@@ -31,5 +44,152 @@ func TestIdleChildren(t *testing.T) {
 				t.Errorf("got %v", got)
 			}
 		})
+	}
+}
+
+func TestDescendants(t *testing.T) {
+	tree := map[int][]int{1: {2, 3}, 2: {4, os.Getpid()}, 4: {2, 5}, 3: {6}, os.Getpid(): {7}, 9: make([]int, 3*mostCounted)}
+	for i := range tree[9] {
+		tree[9][i] = 10 + i
+	}
+	of := func(pid int) []int {
+		return descendants(pid, func(p int) []int { return tree[p] }, map[int]bool{3: true})
+	}
+	if got := of(1); !slices.Equal(got, []int{2, 4, 5}) {
+		t.Errorf("got %v", got)
+	}
+	if got := len(of(9)); got != mostCounted {
+		t.Errorf("%d of too many", got)
+	}
+}
+
+func TestFamilyStacks(t *testing.T) {
+	f := &family{
+		pids: []int{12, 13, 14}, names: []string{"sh", "app", ""}, parent: []int{0, 1, 1}, left: map[int]int{1: 3},
+		found: []sample{{threads: [][]stack.Frame{{{Func: "main", File: "a.c", Line: 3}}}}, {err: errNoMemory}, {threads: [][]stack.Frame{{{Func: "f"}}, {{Func: "g"}}}}},
+	}
+	text := func(i int, by string) string {
+		var lines []string
+		for _, frames := range f.stacks(i, by) {
+			var line []string
+			for _, x := range frames {
+				line = append(line, x.String())
+			}
+			lines = append(lines, strings.Join(line, " > "))
+			if !frames[0].IsProcess() {
+				t.Errorf("not a process: %v", frames[0])
+			}
+		}
+		return strings.Join(lines, "; ")
+	}
+	for _, c := range []struct {
+		rank int
+		by   string
+		want string
+	}{
+		{0, "line", "process 12 (sh) > main a.c:3"},
+		{0, "function", "process (sh) > main"},
+		{1, "line", "process 13 (app) > (not read: the process has ended); process 14 (?) > f; process 14 (?) > g; process limit: 3 more not read"},
+	} {
+		if got := text(c.rank, c.by); got != c.want {
+			t.Errorf("%d by %s: %s", c.rank, c.by, got)
+		}
+	}
+	if (stack.Frame{Func: "process_data"}).IsProcess() {
+		t.Error("a function is taken for a process")
+	}
+}
+
+// Both back ends read what a rank has started if that is asked for. Until it has ended, what is known of it is kept.
+func TestChildren(t *testing.T) {
+	shell := exec.Command("sh", "-c", "sleep 60 & echo; wait")
+	out, err := shell.StdoutPipe()
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := shell.Start(); err != nil {
+		t.Fatal(err)
+	}
+	var child int
+	t.Cleanup(func() {
+		_ = shell.Process.Kill()
+		_ = syscall.Kill(max(child, shell.Process.Pid), syscall.SIGKILL)
+		_ = shell.Wait()
+	})
+	if _, err := out.Read(make([]byte, 1)); err != nil {
+		t.Fatal(err)
+	}
+	children := proc.Children(shell.Process.Pid)
+	if len(children) != 1 {
+		t.Fatalf("children: %v", children)
+	}
+	child = children[0]
+	processes := func(s *stack.Tree) (names []string) {
+		for _, n := range s.Roots() {
+			if n.Frame.IsProcess() {
+				names = append(names, n.Frame.Func)
+			}
+		}
+		return names
+	}
+	is := func(names []string) bool { // until it executes sleep it has the shell's name
+		prefix := "process " + strconv.Itoa(child) + " ("
+		return len(names) == 1 && strings.HasPrefix(names[0], prefix)
+	}
+	ask := backend.Request{ID: 2, Ranks: rank.Range(0, 0), Command: &protocol.Command{Name: "stacks", Args: protocol.Args{Children: true}}}
+	targets := []backend.Target{{Rank: 0, PID: shell.Process.Pid}}
+
+	var got replies
+	b := New(&got, slog.New(slog.DiscardHandler), "")
+	b.Attach(1, targets, "", 0)
+	b.Do(ask)
+	if err := b.Close(t.Context()); err != nil {
+		t.Fatal(err)
+	}
+	if g := got[len(got)-1]; !is(processes(g.Stack)) {
+		t.Errorf("the probe: %v", processes(g.Stack))
+	}
+	if b.cache.processes[child] == nil {
+		t.Error("nothing is kept of the child")
+	}
+	fds, _ := filepath.Glob("/proc/self/fd/*")
+	for _, fd := range fds {
+		if file, _ := os.Readlink(fd); strings.HasPrefix(file, "/proc/"+strconv.Itoa(child)+"/") {
+			t.Errorf("%s is open", file)
+		}
+	}
+	release := holdThread(t, child, "gdb")
+	defer release()
+	for n, awaited := 0, true; awaited; n++ { // a debugger that stays is awaited once; a slow machine has 20 attempts
+		begin := time.Now()
+		kin := b.cache.readFamily([]int{shell.Process.Pid}, []int{0}, nil, view{by: "line"})
+		if w := kin.found[0].waits; w == nil || !w.Unheld {
+			t.Fatalf("held by a debugger: %+v", kin.found[0])
+		}
+		if awaited = n == 0 || time.Since(begin) >= hold.Defaults.Others; n == 20 {
+			t.Fatal("each sample has waited for the debugger")
+		}
+	}
+	release()
+	b.cache.readFamily(nil, nil, nil, view{by: "line"})
+	if b.cache.processes[child] != nil || b.cache.processes[shell.Process.Pid] == nil {
+		t.Error("not the child alone was forgotten")
+	}
+
+	d, err := WithWaits(func(k backend.Sink) (backend.Backend, error) {
+		return &answering{sink: k, answer: func(q backend.Request) protocol.Group {
+			return protocol.Group{Kind: protocol.KindResult, Ranks: q.Ranks, Stack: stack.New(0, []stack.Frame{{Func: "main"}})}
+		}}, nil
+	}, &got)
+	if err != nil {
+		t.Fatal(err)
+	}
+	d.Attach(1, targets, "", 0)
+	for _, children := range []bool{true, false} {
+		ask.Command = &protocol.Command{Name: "stacks", Args: protocol.Args{Children: children}}
+		d.Do(ask)
+		if names := processes(got[len(got)-1].Stack); children && !is(names) || !children && len(names) > 0 {
+			t.Errorf("a debugger, children %t: %v", children, names)
+		}
 	}
 }

@@ -3,7 +3,7 @@
 package probe
 
 import (
-	"maps"
+	"cmp"
 	"slices"
 	"strings"
 	"sync"
@@ -14,6 +14,7 @@ import (
 	"sdm/protocol"
 	"sdm/protocol/column"
 	"sdm/protocol/rank"
+	"sdm/protocol/stack"
 	"sdm/protocol/wait"
 )
 
@@ -25,15 +26,21 @@ type Debugged struct {
 
 	mu    sync.Mutex
 	pids  map[rank.ID]int                 // of ranks with processes
-	asked map[protocol.RequestID]rank.Set // ranks that owe an answer to stacks
+	asked map[protocol.RequestID]question // of stacks
 
 	reading sync.Mutex // held while cache is used
 	cache   *cache
 }
 
+// question is a request of stacks.
+type question struct {
+	owed rank.Set // ranks that owe an answer
+	args *protocol.Args
+}
+
 // WithWaits returns a back end that uses the debugger that open makes.
 func WithWaits(open func(backend.Sink) (backend.Backend, error), sink backend.Sink) (*Debugged, error) {
-	d := &Debugged{pids: map[rank.ID]int{}, asked: map[protocol.RequestID]rank.Set{}, cache: newCache()}
+	d := &Debugged{pids: map[rank.ID]int{}, asked: map[protocol.RequestID]question{}, cache: newCache()}
 	d.cache.debugged = true
 	var err error
 	d.Backend, err = open(waitsSink{sink, d})
@@ -57,45 +64,53 @@ func (d *Debugged) Attach(id protocol.RequestID, targets []backend.Target, stopA
 func (d *Debugged) Do(q backend.Request) {
 	if q.Command.Name == "stacks" {
 		d.mu.Lock()
-		d.asked[q.ID] = d.asked[q.ID].Union(q.Ranks)
+		d.asked[q.ID] = question{d.asked[q.ID].owed.Union(q.Ranks), &q.Command.Args}
 		d.mu.Unlock()
 	}
 	d.Backend.Do(q)
 }
 
 // processes returns the processes of ranks that are answered now, if the request is one of stacks.
-func (d *Debugged) processes(id protocol.RequestID, answered rank.Set) (ids []rank.ID, pids []int) {
+func (d *Debugged) processes(id protocol.RequestID, answered rank.Set) (ids []rank.ID, pids []int, a *protocol.Args) {
 	d.mu.Lock()
 	defer d.mu.Unlock()
 	asked, ok := d.asked[id]
 	if !ok {
-		return nil, nil
+		return nil, nil, nil
 	}
-	if d.asked[id] = asked.Minus(answered); d.asked[id].IsEmpty() {
+	if asked.owed = asked.owed.Minus(answered); asked.owed.IsEmpty() {
 		delete(d.asked, id)
+	} else {
+		d.asked[id] = asked
 	}
 	for r := range answered.All() {
 		if pid := d.pids[r]; pid != 0 {
 			ids, pids = append(ids, r), append(pids, pid)
 		}
 	}
-	return ids, pids
+	return ids, pids, asked.args
 }
 
-// has reports whether a process is that of a rank.
-func (d *Debugged) has(pid int) bool {
+// all returns the processes of all ranks.
+func (d *Debugged) all() map[int]bool {
 	d.mu.Lock()
 	defer d.mu.Unlock()
-	return slices.Contains(slices.Collect(maps.Values(d.pids)), pid)
+	ranks := map[int]bool{}
+	for _, pid := range d.pids {
+		ranks[pid] = true
+	}
+	return ranks
 }
 
-// read returns what processes wait for; nil: nothing is known. known are registers of their threads.
-func (d *Debugged) read(ids []rank.ID, pids []int, known []hold.Known) *wait.Graph {
+// read returns what processes wait for, nil: nothing is known; and the stacks of those that they have started, if these
+// were asked for. known are registers of their threads.
+func (d *Debugged) read(ids []rank.ID, pids []int, a *protocol.Args, known []hold.Known) (*wait.Graph, *stack.Tree) {
 	d.reading.Lock()
 	defer d.reading.Unlock()
 	d.cache.known = known
+	ranks := d.all()
 	for pid := range d.cache.processes {
-		if !d.has(pid) {
+		if !ranks[pid] {
 			d.cache.forget(pid)
 		}
 	}
@@ -111,7 +126,25 @@ func (d *Debugged) read(ids []rank.ID, pids []int, known []hold.Known) *wait.Gra
 			graphs = append(graphs, wait.Of(rank.Range(ids[i], ids[i]), s.waits.Rank))
 		}
 	}
-	return wait.MergeAll(graphs)
+	if !a.Children {
+		return wait.MergeAll(graphs), nil
+	}
+	d.cache.known = nil
+	var paths []stack.RankedPath
+	_, _ = protocol.Guard("stacks", func() { // the stacks of the ranks are worth more
+		of := make([]int, len(pids))
+		for i := range of {
+			of[i] = i
+		}
+		by := cmp.Or(a.By, "line")
+		kin := d.cache.readFamily(pids, of, ranks, view{byOf(by), a.AllThreads})
+		for i, r := range ids {
+			for _, frames := range kin.stacks(i, by) {
+				paths = append(paths, stack.RankedPath{Path: stack.PathOf(frames), Ranks: rank.Range(r, r)})
+			}
+		}
+	})
+	return wait.MergeAll(graphs), stack.OfPaths(paths)
 }
 
 // taken removes the registers of threads from an answer and returns them.
@@ -147,13 +180,15 @@ type waitsSink struct {
 func (s waitsSink) Reply(id protocol.RequestID, groups ...protocol.Group) {
 	for i := range groups {
 		g := &groups[i]
-		ids, pids := s.d.processes(id, g.Ranks)
+		ids, pids, args := s.d.processes(id, g.Ranks)
 		known := taken(g)
 		if len(ids) > 1 { // they are those of one of the processes
 			known = nil
 		}
 		if g.Kind == protocol.KindResult && g.Stack != nil && len(ids) > 0 {
-			g.Waits = s.d.read(ids, pids, known)
+			var children *stack.Tree
+			g.Waits, children = s.d.read(ids, pids, args, known)
+			g.Stack = g.Stack.Merge(children)
 		}
 	}
 	s.Sink.Reply(id, groups...)

@@ -269,7 +269,9 @@ func (b *Backend) stacks(q backend.Request, ranks rank.Set) {
 	defer b.cache.unload()
 	if a.Progress { // the processor time of children is in it
 		doing = append(doing, b.progressOf(ids, samples)...)
-	} else if bad, _ := protocol.Guard("stacks", func() { b.cache.addChildren(pids, samples) }); bad != nil {
+	}
+	var kin *family
+	if bad, _ := protocol.Guard("stacks", func() { kin = b.families(pids, samples, a, by) }); bad != nil {
 		b.log.Debug("the children of ranks could not be read", "err", bad.Message)
 	}
 	for i, s := range samples {
@@ -289,6 +291,11 @@ func (b *Backend) stacks(q backend.Request, ranks rank.Set) {
 		for _, frames := range s.threads {
 			paths = append(paths, stack.RankedPath{Path: stack.PathOf(frames), Ranks: one})
 		}
+		if a.Children && kin != nil {
+			for _, frames := range kin.stacks(i, by) {
+				paths = append(paths, stack.RankedPath{Path: stack.PathOf(frames), Ranks: one})
+			}
+		}
 	}
 	if !read.IsEmpty() {
 		g := protocol.Group{Kind: protocol.KindResult, Ranks: read, Body: canonical.JSON(merged{by})}
@@ -300,6 +307,28 @@ func (b *Backend) stacks(q backend.Request, ranks rank.Set) {
 		b.sink.Reply(q.ID, g)
 	}
 	b.log.Debug("stacks were read", "ranks", ranks.String(), "threads", b.cache.cost.threads, "held", b.cache.cost.held, "took", time.Since(began))
+}
+
+// families reads the processes that ranks have started: of all ranks if that was asked for, else of those that may wait for
+// one. It says of the latter what one does.
+func (b *Backend) families(pids []int, samples []sample, a *protocol.Args, by string) *family {
+	var of []int
+	for i := range samples {
+		if a.Children && samples[i].err == nil || !a.Progress && samples[i].mayWaitForChild() {
+			of = append(of, i)
+		}
+	}
+	ranks := map[int]bool{}
+	for _, w := range b.ranks {
+		if !w.state.IsOver() {
+			ranks[w.pid] = true
+		}
+	}
+	kin := b.cache.readFamily(pids, of, ranks, view{byOf(by), a.AllThreads})
+	if !a.Progress {
+		kin.describe(samples)
+	}
+	return kin
 }
 
 // columnsOf returns the columns of the lists, restricted to some ranks, in the order of their names.

@@ -116,7 +116,8 @@ which its stacks are copied. With --samples it takes several samples, and shows 
 have not moved. Ctrl-C ends them and shows what they have shown so far. In front of
 the tree it says who waits for whom in MPI or torch.distributed (docs/hangs.md): "so far" is what is so
 at one instant, "certain" what several samples agree on. Helper threads of MPI, OpenMP and other runtimes, in which nothing of the
-program is found, are one line; --all-threads shows them. A stack that could not be followed
+program is found, are one line; --all-threads shows them. --children adds the processes that ranks
+have started, such as workers of a pool. A stack that could not be followed
 begins with (cut: and the reason). System calls that must not be restarted, such as
 epoll_wait, return EINTR, as they do when a debugger attaches.
 

@@ -27,6 +27,7 @@ type stackOptions struct {
 	samples           int
 	every             string
 	allThreads        bool
+	children          bool
 	explain           bool
 	folded, dot, json bool
 	hang              bool   // --hang-file
@@ -47,6 +48,7 @@ func (s *stackOptions) declareStacks(f *pflag.FlagSet) {
 	f.StringVar(&s.by, "by", "", "merge frames by function, line or address (default: line)")
 	f.StringVar(&s.engine, "engine", engineProbe, "what reads the stacks: probe, which stops the ranks for about a millisecond and needs no gdb on their hosts, or gdb")
 	f.BoolVar(&s.allThreads, "all-threads", false, "the stacks of helper threads of MPI and other runtimes, too (default: one line counts them)")
+	f.BoolVar(&s.children, "children", false, "the stacks of the processes that the ranks have started, too, each below a line that names it")
 	f.BoolVar(&s.explain, "explain", false, "what the verdict is based on; and where each argument of a call of MPI was found, or why it is not known, with the probe only")
 	f.IntVar(&s.samples, "samples", 0, "take this `many` samples of the running job, and show who has not moved and how often the others were where")
 	f.StringVar(&s.every, "every", "", "time between samples, such as 200ms (default: 1s)")
@@ -123,6 +125,9 @@ func (s *stackOptions) lines() ([]string, error) {
 	}
 	if s.allThreads {
 		words = append(words, "--all-threads")
+	}
+	if s.children {
+		words = append(words, "--children")
 	}
 	if s.explain {
 		words = append(words, "--explain")

@@ -153,7 +153,7 @@ func (s *samples) endWait(now time.Duration) []Output {
 // takeStacks takes one sample.
 func (s *samples) takeStacks(now time.Duration) []Output {
 	wait := s.until(now, stacksEnd)
-	a := protocol.Args{By: s.args.By, AllThreads: s.args.AllThreads, Explain: s.args.Explain}
+	a := protocol.Args{By: s.args.By, AllThreads: s.args.AllThreads, Children: s.args.Children, Explain: s.args.Explain}
 	if !s.plain {
 		a.Samples = s.taken + 1
 	}

@@ -61,6 +61,29 @@ const MaxDepth = 512
 // thread has one frame: its start function.
 const Helpers = "helper threads"
 
+// processes begins the Func of roots that are processes which ranks have started. Below them are their stacks.
+const processes = "process "
+
+// Process returns the root of the stacks of a process that a rank has started: its ID and its program. pid 0 stands for
+// all such processes with this program.
+func Process(pid int, program string) Frame {
+	if program == "" {
+		program = "?"
+	}
+	if pid == 0 {
+		return Frame{Func: processes + "(" + program + ")"}
+	}
+	return Frame{Func: processes + strconv.Itoa(pid) + " (" + program + ")"}
+}
+
+// LeftProcesses returns the root that says that so many further processes were not read.
+func LeftProcesses(n int) Frame {
+	return Frame{Func: processes + "limit: " + strconv.Itoa(n) + " more not read"}
+}
+
+// IsProcess reports whether a root stands for processes that ranks have started.
+func (f Frame) IsProcess() bool { return strings.HasPrefix(f.Func, processes) }
+
 func (f Frame) valid() Frame {
 	for _, s := range []*string{&f.Func, &f.File, &f.Addr, &f.From, &f.Call, &f.Mark} {
 		*s = strings.ToValidUTF8(*s, "\uFFFD")

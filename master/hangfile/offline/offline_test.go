@@ -116,6 +116,9 @@ func TestAnswers(t *testing.T) {
 		{session.Call{Command: "info output", Ranks: "0-1"}, []string{`"text":"12 bytes of standard output before this are not in the file"`, `"ranks":"0-1","n":2,"result":{"text":"step 1\n"}`}},
 		{session.Call{Command: "backtrace", Ranks: "1"}, []string{`"text":"gdb is missing"`}},
 		{session.Call{Command: "info output", Ranks: "3"}, []string{`"text":"bad ` + "\uFFFD" + `\n"`}},
+		{session.Call{Command: "stacks", Ranks: "0-1", Args: protocol.Args{Children: true}}, []string{
+			`"text":"the file has no stacks of processes that the ranks have started"`,
+		}},
 	} {
 		id, err := s.Do(t.Context(), c.call)
 		if err != nil {

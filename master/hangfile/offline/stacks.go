@@ -42,6 +42,9 @@ func (s *Session) stacks(a protocol.Args, ranks rank.Set) ([]session.Event, *pro
 	if a.AllThreads && !s.having(func(f stack.Frame) bool { return f.Func == stack.Helpers }).IsEmpty() {
 		note("the file has no stacks of helper threads")
 	}
+	if a.Children && s.having(stack.Frame.IsProcess).IsEmpty() {
+		note("the file has no stacks of processes that the ranks have started")
+	}
 	if a.Explain {
 		note("the file does not tell where arguments of calls were found, unless it was asked for then")
 	}

@@ -28,7 +28,7 @@ func parseWaits(c *Command) *Mistake {
 		}
 		return m
 	}
-	if c.Export == Folded || c.Args.By != "" || c.Args.AllThreads {
+	if c.Export == Folded || c.Args.By != "" || c.Args.AllThreads || c.Args.Children {
 		return &Mistake{Text: "waits: it takes --explain, --samples, --every, --dot, --json and --hang-file"}
 	}
 	c.Export = Waits + c.Export
@@ -43,7 +43,7 @@ func parseWaits(c *Command) *Mistake {
 
 const needsSamples = "stacks: --every needs --samples"
 
-// parseStacks reads "[function|line|address] [--all-threads] [--explain] [--samples N [--every DURATION]]
+// parseStacks reads "[function|line|address] [--all-threads] [--children] [--explain] [--samples N [--every DURATION]]
 // [--folded|--dot|--json|--hang-file] [> FILE]".
 func parseStacks(c *Command) *Mistake {
 	rest := c.Rest
@@ -60,6 +60,9 @@ func parseStacks(c *Command) *Mistake {
 			continue
 		case "--all-threads":
 			c.Args.AllThreads = true
+			continue
+		case "--children":
+			c.Args.Children = true
 			continue
 		case "--explain":
 			c.Args.Explain = true

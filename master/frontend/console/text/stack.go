@@ -17,8 +17,8 @@ import (
 )
 
 // stackTree writes the merged stacks as a tree: outermost frames first, then by descending number
-// of ranks. The stack of main precedes those of other threads; one line for all helper threads is
-// last. Files and libraries are without directories.
+// of ranks. The stack of main precedes those of other threads; one line for all helper threads follows,
+// and then the processes that ranks have started. Files and libraries are without directories.
 //
 //	[0-7] (8) main work.c:55
 //	├─ [0-2,4-7] (7) compute work.c:31
@@ -151,15 +151,20 @@ func Export(s *stack.Tree, form string, sampled bool) string {
 	return string(canonical.JSON(s)) + "\n"
 }
 
-// Roots returns the outermost frames of a tree in the order in which they are shown: main first, helper threads last.
+// Roots returns the outermost frames of a tree in the order in which they are shown: main first, then helper threads, and processes
+// that the ranks have started last.
 func Roots(t *stack.Tree) []*stack.Node {
 	roots := t.Roots()
 	slices.SortStableFunc(roots, func(a, b *stack.Node) int { return rootOrder(a) - rootOrder(b) })
 	return roots
 }
 
-// rootOrder returns 0 for the stack of the main thread, 2 for helper threads, otherwise 1.
+// rootOrder returns 0 for the stack of the main thread, 2 for helper threads, 3 for processes that the ranks have
+// started, otherwise 1.
 func rootOrder(n *stack.Node) int {
+	if n.Frame.IsProcess() {
+		return 3
+	}
 	switch n.Frame.Func {
 	case "main", "MAIN__", "_start":
 		return 0
