@@ -35,9 +35,9 @@ type cache struct {
 	// debugFiles is the directory of separate debug files; "": they are not read.
 	debugFiles string
 	// known are registers of threads that a debugger has stopped; see hold.Steps.
-	known    []hold.Known
-	debugged bool  // the processes are those that our debugger has stopped
-	started  []int // the processes of ranks' families that were read last
+	known   []hold.Known
+	hurried bool  // other tracers are not waited for
+	started []int // the processes of ranks' families that were read last
 }
 
 func newCache() *cache {

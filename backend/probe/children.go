@@ -33,8 +33,9 @@ type family struct {
 }
 
 // readFamily reads the processes that ranks have started, a moment after the ranks. pids are those of the ranks, and of
-// are the indices of those that are wanted. ranks are the processes of all ranks, which are in no family. What is known
-// of the processes is kept for the next sample, but no files are open.
+// are the indices of those that are wanted. ranks are the processes of all ranks, which are in no family. They are
+// held one after the other, since they are not compared. What is known of them is kept for the next sample, but no files
+// are open.
 func (c *cache) readFamily(pids, of []int, ranks map[int]bool, v view) *family {
 	f := &family{left: map[int]int{}}
 	for _, i := range of {
@@ -54,15 +55,16 @@ func (c *cache) readFamily(pids, of []int, ranks map[int]bool, v view) *family {
 	if c.started = f.pids; len(f.pids) == 0 {
 		return f
 	}
-	cost, explain, progress := c.cost, c.explain, c.progress
+	explain, progress, hurried := c.explain, c.progress, c.hurried
+	defer func() { c.explain, c.progress, c.hurried = explain, progress, hurried }()
 	c.explain, c.progress = false, false
-	f.found = c.take(f.pids, v)
-	c.cost.threads, c.cost.held = c.cost.threads+cost.threads, max(c.cost.held, cost.held)
-	c.explain, c.progress = explain, progress
 	for _, pid := range f.pids {
+		s := c.takeMore([]int{pid}, v)[0]
+		c.hurried = c.hurried || s.waits != nil && s.waits.Unheld // that was waited for, and is enough
 		if p := c.processes[pid]; p != nil {
 			p.rest()
 		}
+		f.found = append(f.found, s)
 	}
 	return f
 }

@@ -41,7 +41,7 @@ type question struct {
 // WithWaits returns a back end that uses the debugger that open makes.
 func WithWaits(open func(backend.Sink) (backend.Backend, error), sink backend.Sink) (*Debugged, error) {
 	d := &Debugged{pids: map[rank.ID]int{}, asked: map[protocol.RequestID]question{}, cache: newCache()}
-	d.cache.debugged = true
+	d.cache.hurried = true // our debugger does not let go
 	var err error
 	d.Backend, err = open(waitsSink{sink, d})
 	return d, err

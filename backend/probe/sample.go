@@ -45,6 +45,11 @@ const mostTakes = 3
 func (c *cache) take(pids []int, v view) []sample {
 	c.cost = cost{}
 	c.host.renew()
+	return c.takeMore(pids, v)
+}
+
+// takeMore is take for further processes, shortly after that of others.
+func (c *cache) takeMore(pids []int, v view) []sample {
 	out := make([]sample, len(pids))
 	again := make([]int, len(pids)) // indices of the processes that are to be read
 	for i := range again {
@@ -115,7 +120,7 @@ func (c *cache) hold(known []*process) []hold.Process {
 		}
 	}
 	limits := hold.Defaults
-	if c.debugged {
+	if c.hurried {
 		limits.Others = 0
 	}
 	return hold.Together(pids, limits, hold.Steps{

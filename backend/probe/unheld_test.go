@@ -140,8 +140,13 @@ func holdThread(t *testing.T, pid int, name string) (release func()) {
 	held, end, done := make(chan error), make(chan bool), make(chan bool)
 	go func() {
 		defer close(done)
-		runtime.LockOSThread() // the thread ends with the goroutine, and has its name until then
-		err := os.WriteFile(fmt.Sprintf("/proc/self/task/%d/comm", syscall.Gettid()), []byte(name), 0)
+		runtime.LockOSThread() // the thread ends with the goroutine, unless it is the first one
+		comm := fmt.Sprintf("/proc/self/task/%d/comm", syscall.Gettid())
+		before, err := os.ReadFile(comm)
+		if err == nil {
+			err = os.WriteFile(comm, []byte(name), 0)
+			defer func() { _ = os.WriteFile(comm, before, 0) }()
+		}
 		if err == nil {
 			err = syscall.PtraceAttach(pid)
 		}
