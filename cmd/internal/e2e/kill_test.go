@@ -150,12 +150,8 @@ func TestHungGDB(t *testing.T) {
 			c.has(a, "reply", "0-1,3")
 			c.within(a, wait)
 			c.has(a, "error", "2", "gdb has not answered", "print 6*7")
-			// The next one does not wait for the first.
-			a = c.do("wait=1s print 6*8")
-			c.has(a, "reply", "0-1,3")
-			c.within(a, wait)
-			c.has(a, "error", "2", "gdb is busy with print 6*7")
-			c.answers("0-1,3")
+			// A script interrupts what only looks, which continues this gdb: the next command is answered.
+			c.answers("0-3")
 			a = c.do("[2] kill")
 			c.has(a, "reply", "2")
 			c.comes("signalled", "2")

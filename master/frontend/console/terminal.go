@@ -110,6 +110,9 @@ func widthOf(fd int) int {
 
 // ReadLine shows the prompt and reads a line; see Lines.
 func (t *Terminal) ReadLine(prompt string) (string, error) {
+	if t.in.isOver() { // the library tells the end once, and would wait for ever
+		return "", io.EOF
+	}
 	t.in.set(func() { t.in.line = true })
 	defer t.in.set(func() { t.in.line = false })
 	t.rl.SetPrompt(prompt)
