@@ -4,6 +4,7 @@ package debugger
 
 import (
 	"fmt"
+	"slices"
 
 	"sdm/backend/gdb/request"
 	"sdm/backend/gdb/values"
@@ -28,10 +29,15 @@ func (att *attachment) goByMain(q *request.Request, why string) {
 	})
 }
 
+// isFirst reports whether a breakpoint is that of a first stop. All ranks of a gdb may have reached it, so that it is
+// gone.
+func (st *stops) isFirst(p *point) bool {
+	return p != nil && p.number == 0 && slices.Contains([]string{st.attach.stopAt, stopAtMain, programUnit}, p.location)
+}
+
 // firstAtMain reports whether a rank has stopped first, at main.
 func (st *stops) firstAtMain(t *values.Thread) bool {
-	p := st.points.at(t.Stop)
-	return st.attach.firstStop == stopAtMain && p != nil && p.number == 0
+	return st.attach.firstStop == stopAtMain && st.isFirst(st.points.at(t.Stop))
 }
 
 // entersLibrary resumes a rank that goes by main to a place of a library. If there is no such place now either, the

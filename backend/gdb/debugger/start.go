@@ -8,7 +8,6 @@ import (
 	"strings"
 
 	"sdm/backend/gdb/request"
-	"sdm/backend/mi"
 )
 
 // startPoint is the breakpoint at which ranks that share a gdb stop first, one for all
@@ -69,16 +68,6 @@ func (p *startPoint) set(by *Machine, a request.Answer) {
 }
 
 func (p *startPoint) number() string { return p.result.Results.Path("bkpt", "number").Str }
-
-// startPointOf finds the point that a stop is about, or nil.
-func (d *Debugger) startPointOf(stop mi.Tuple) *startPoint {
-	for _, p := range d.start {
-		if p.result != nil && !p.result.Failed() && p.number() == stop.Str("bkptno") {
-			return p
-		}
-	}
-	return nil
-}
 
 // arrived records that the rank has reached its first stop or never will. The last rank
 // deletes the breakpoint.

@@ -63,7 +63,7 @@ func (st *stops) reasonOf(stop mi.Tuple) protocol.Stop {
 	case !values.OwnReason(stop):
 		return protocol.Stop{Reason: "interrupted"}
 	case stop.Str("bkptno") != "": // or a catchpoint
-		s.Temporary = stop.Str("disp") == "del" || st.GDB.startPointOf(stop) != nil
+		s.Temporary = stop.Str("disp") == "del" || st.isFirst(st.points.at(stop))
 		if p := st.points.at(stop); p != nil && p.barrier {
 			s.Reason = "barrier"
 		} else if p != nil && s.Detail == "" {
