@@ -3,6 +3,8 @@
 package probe
 
 import (
+	"errors"
+	"io/fs"
 	"os"
 	"slices"
 	"strings"
@@ -16,7 +18,7 @@ import (
 
 const (
 	// mostChildrenOf bounds the processes of a rank that are read. A pool has one for each processor at most.
-	mostChildrenOf = 32
+	mostChildrenOf = 64
 	// mostChildren bounds those of all ranks of the host.
 	mostChildren = 256
 	// mostCounted bounds those of a rank that are looked for.
@@ -88,34 +90,45 @@ func descendants(pid int, children func(int) []int, ranks map[int]bool) (all []i
 }
 
 // describe says of ranks that wait outside of MPI, and for no thread that is known, what one process of their families
-// does: one that computes, else one that waits in code of the user. samples are those of the ranks.
+// does: one that computes, else one that waits in code of the user. samples are those of the ranks. A process that was not
+// read may go on, so nothing of its rank is certain, as if the rank had not been held.
 func (f *family) describe(samples []sample) {
 	best := map[int]int{} // by index of the rank, index of the process that is described
 	unread := map[int]bool{}
+	for i, n := range f.left {
+		unread[i] = n > 0 && samples[i].mayWaitForChild()
+	}
 	for k := range f.found {
 		s, i := &f.found[k], f.parent[k]
-		if s.err != nil || s.waits == nil || !samples[i].mayWaitForChild() {
+		switch {
+		case !samples[i].mayWaitForChild() || errors.Is(s.err, errNoMemory) || errors.Is(s.err, fs.ErrNotExist):
 			continue
-		}
-		w := samples[i].waits
-		if s.waits.Unheld || s.waits.Doing.State == wait.Unread { // it cannot be compared with other samples
+		case s.waits == nil:
 			unread[i] = true
 			continue
+		case s.waits.Unheld || s.waits.Doing.State == wait.Unread:
+			if unread[i] = true; s.waits.Doing.State != wait.Traced {
+				continue
+			}
+		default:
+			w := samples[i].waits
+			hash := digest.New()
+			addNumber(hash, w.children)
+			addNumber(hash, s.waits.stamp)
+			w.children = hash.Sum()
 		}
-		hash := digest.New()
-		addNumber(hash, w.children)
-		addNumber(hash, s.waits.stamp)
-		w.children = hash.Sum()
 		if old, known := best[i]; !known || s.urgency() > f.found[old].urgency() {
 			best[i] = k
 		}
 	}
-	for i := range unread {
-		samples[i].waits.children = 0
-	}
 	for i, k := range best {
 		if f.found[k].urgency() > 0 {
 			samples[i].waits.describeChild(f.pids[k], f.names[k], f.found[k].waits)
+		}
+	}
+	for i, is := range unread {
+		if is {
+			samples[i].waits.children, samples[i].waits.Unheld = 0, true
 		}
 	}
 }

@@ -1,6 +1,7 @@
 package probe
 
 import (
+	"io/fs"
 	"log/slog"
 	"os"
 	"os/exec"
@@ -18,6 +19,7 @@ import (
 	"sdm/protocol"
 	"sdm/protocol/rank"
 	"sdm/protocol/stack"
+	"sdm/protocol/wait"
 )
 
 func TestIdleChildren(t *testing.T) {
@@ -191,5 +193,49 @@ func TestChildren(t *testing.T) {
 		if names := processes(got[len(got)-1].Stack); children && !is(names) || !children && len(names) > 0 {
 			t.Errorf("a debugger, children %t: %v", children, names)
 		}
+	}
+}
+
+// What is said of a rank that may wait for a process of its family, and whether anything of it can be certain.
+func TestDescribe(t *testing.T) {
+	does := func(state wait.State, does string) sample {
+		return sample{threads: [][]stack.Frame{{{Func: "f"}}}, waits: &waits{Rank: wait.Rank{Doing: wait.Doing{State: state, Does: does}}, stamp: 5}}
+	}
+	computes, sleeps := does(wait.Running, ""), does(wait.Sleeping, "waits for a signal")
+	traced, held := does(wait.Traced, "is stopped by a debugger"), does(wait.Unread, "")
+	traced.waits.Unheld, held.waits.Unheld = true, true
+	for _, c := range []struct {
+		name   string
+		found  []sample
+		left   int
+		number int  // of the process that is described; 0: none is
+		unheld bool // nothing is certain
+	}{
+		{"none", nil, 0, 0, false},
+		{"one computes", []sample{sleeps, computes, sleeps}, 0, 2, false},
+		{"all wait", []sample{sleeps, sleeps}, 0, 1, false},
+		{"one has ended", []sample{{err: errNoMemory}, {err: fs.ErrNotExist}, sleeps}, 0, 3, false},
+		{"one may not be read", []sample{{err: fs.ErrPermission}, sleeps}, 0, 2, true},
+		{"a debugger holds one", []sample{traced}, 0, 1, true},
+		{"another sampler holds one", []sample{held}, 0, 0, true},
+		{"too many", []sample{sleeps}, 1, 1, true},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			f := &family{found: c.found, left: map[int]int{0: c.left}}
+			for k := range c.found {
+				f.pids, f.names, f.parent = append(f.pids, k+1), append(f.names, "x"), append(f.parent, 0)
+			}
+			rank := does(wait.Sleeping, "")
+			f.describe([]sample{rank})
+			number := max(rank.waits.Doing.For-wait.FirstProcess, 0)
+			if number != c.number || rank.waits.Unheld != c.unheld || c.unheld && rank.waits.children != 0 {
+				t.Errorf("process %d, %+v", number, rank.waits)
+			}
+			inCall := does(wait.Sleeping, "")
+			inCall.waits.inCall = true
+			if f.describe([]sample{inCall}); inCall.waits.Doing.For != 0 || inCall.waits.Unheld {
+				t.Errorf("a rank in MPI: %+v", inCall.waits)
+			}
+		})
 	}
 }
