@@ -114,6 +114,11 @@ func TestWaitsOfProcesses(t *testing.T) {
 		}
 		return complaint
 	})
+	i := slices.IndexFunc(processes, func(c alone) bool { return c.name == "child" })
+	p := s.start(unraced("sdm"), "stacks", "--children", "--by", "function", "pids:"+pids[i])
+	if p.exits(0); !strings.Contains(p.out.text(), "[0] (1) process (waits)\n└─ main\n") {
+		t.Error("the child of a rank is not shown" + p.said())
+	}
 }
 
 // sorted joins lines in the order of their texts.
