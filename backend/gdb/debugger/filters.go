@@ -18,8 +18,8 @@ var definesFilters = pattern.New(`^(?:so(?:u|ur|urc|urce)?|py(?:t|th|tho|thon)?|
 
 // enabledFilter matches a line of "info frame-filter" about a filter that gdb's own backtrace applies:
 //
-//	  Priority  Enabled  Name
-//	  100       Yes      Eigen
+//	Priority  Enabled  Name
+//	100       Yes      Eigen
 var enabledFilter = pattern.New(`(?m)^\s+-?[0-9]+\s+Yes\s+(\S.*)$`)
 
 // tellFilters tells the user once that there are frame filters. A gdb without Python has none, and refuses.
