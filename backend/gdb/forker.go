@@ -27,6 +27,7 @@ type forker struct {
 type order struct {
 	argv   []string
 	env    []string              // nil: that of this process
+	dir    string                // working directory; set by start
 	dies   bool                  // gdb is killed when this process ends
 	before func() error          // must succeed first; may be nil
 	done   func(*process, error) // called on the forker's thread
@@ -57,12 +58,12 @@ func (f *forker) run() {
 		if env == nil {
 			env = os.Environ()
 		}
-		o.done(startProcess(o.argv, environment(env), o.dies, private))
+		o.done(startProcess(o.argv, environment(env), o.dir, o.dies, private))
 	}
 }
 
 // keepPrivate makes what gdbs write, memory and core files, readable for their owner only. The umask is that of this
-// thread alone then: the server starts the ranks, whose umask is their own business. It reports whether it has: the
+// thread alone then, as is its working directory: the server starts the ranks, whose umask is their own business. It reports whether it has: the
 // default profile of Docker forbids unshare.
 func keepPrivate() bool {
 	if unix.Unshare(unix.CLONE_FS) != nil {
@@ -79,7 +80,10 @@ const shell = "/bin/sh"
 // then kills, and SIGTERM makes gdb 13.1 abort in half of the cases while a breakpoint is being
 // hit. Such a gdb ends at the end of its input when this process dies, and removes its
 // breakpoints (in 25 of 25 cases).
-func (f *forker) start(o order) { f.orders <- o }
+func (f *forker) start(o order) {
+	o.dir = directory() // of the process: the thread of the forker has a directory of its own
+	f.orders <- o
+}
 
 // do queues a function, which the forker calls after the orders before it.
 func (f *forker) do(function func()) {
@@ -99,7 +103,7 @@ func (f *forker) close() {
 }
 
 // startProcess runs on the locked thread. Unless that is private, a shell sets the umask, if there is one.
-func startProcess(argv, env []string, dies, private bool) (*process, error) {
+func startProcess(argv, env []string, dir string, dies, private bool) (*process, error) {
 	path, err := exec.LookPath(argv[0])
 	if err != nil {
 		return nil, err
@@ -118,7 +122,7 @@ func startProcess(argv, env []string, dies, private bool) (*process, error) {
 	if dies {
 		sys.Pdeathsig = syscall.SIGKILL
 	}
-	p.pid, err = syscall.ForkExec(path, argv, &syscall.ProcAttr{Dir: directory(), Env: env, Files: child[:], Sys: sys})
+	p.pid, err = syscall.ForkExec(path, argv, &syscall.ProcAttr{Dir: dir, Env: env, Files: child[:], Sys: sys})
 	for _, fd := range child {
 		unix.Close(int(fd))
 	}
@@ -129,14 +133,15 @@ func startProcess(argv, env []string, dies, private bool) (*process, error) {
 	return p, nil
 }
 
-// directory returns the working directory for a gdb; "": that of this process. gdb 16 aborts in a directory that has
+// directory returns the working directory for a gdb: that of this process, or the root. gdb 16 aborts in a directory that has
 // been removed, or is in another mount namespace, as that of a rank in a container is.
 func directory() string {
 	path := make([]byte, unix.PathMax)
-	if n, err := unix.Getcwd(path); err != nil || n == 0 || path[0] != '/' { // the kernel says "(unreachable)/..."
+	n, err := unix.Getcwd(path)
+	if err != nil || n == 0 || path[0] != '/' { // the kernel says "(unreachable)/..."
 		return "/"
 	}
-	return ""
+	return string(path[:n-1]) // without the NUL
 }
 
 // pipes creates the standard streams; the ends of this process are non-blocking, those of the

@@ -43,10 +43,19 @@ func TestPrivateFiles(t *testing.T) {
 	if err := <-done; err != nil {
 		t.Fatal(err)
 	}
-	if err := ended(startProcess(gdb("made where the umask cannot be changed"), os.Environ(), false, false)); err != nil {
+	if err := ended(startProcess(gdb("made where the umask cannot be changed"), os.Environ(), dir, false, false)); err != nil {
 		t.Fatal(err)
 	}
 	touch("after")
+	t.Chdir(dir)
+	where := []string{"/bin/sh", "-c", "pwd >here"}
+	f.start(order{argv: where, done: func(p *process, err error) { done <- ended(p, err) }})
+	if err := <-done; err != nil {
+		t.Fatal(err)
+	}
+	if text, err := os.ReadFile("here"); err != nil || string(text) != dir+"\n" {
+		t.Errorf("a gdb is started in %q (%v), and this process has gone to %q", text, err, dir)
+	}
 	for _, name := range []string{"made", "made where the umask cannot be changed"} {
 		if got := mode(name); got != 0o600 {
 			t.Errorf("a file that a gdb has %s has mode %v", name, got)
