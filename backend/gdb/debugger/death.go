@@ -4,7 +4,6 @@ package debugger
 
 import (
 	"fmt"
-	"maps"
 	"time"
 
 	"sdm/backend/gdb/request"
@@ -107,4 +106,4 @@ func (m *Machine) refuseDeadly(q *request.Request) *protocol.Fault {
 }
 
 // forgetDeadly lets the rank execute these commands again: its variables have changed.
-func (m *Machine) forgetDeadly() { maps.DeleteFunc(m.deadly, func(string, bool) bool { return true }) }
+func (m *Machine) forgetDeadly() { clear(m.deadly) }

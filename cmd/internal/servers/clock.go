@@ -28,7 +28,7 @@ type Clock struct {
 
 // NewClock starts a clock; 0 is without limit.
 func NewClock(wait time.Duration) *Clock {
-	c := &Clock{wait: wait, over: make(chan struct{}), began: time.Now(), seen: time.Now()}
+	c := newClock(wait)
 	go func() {
 		looks := time.NewTicker(clockLook)
 		defer looks.Stop()
@@ -42,6 +42,12 @@ func NewClock(wait time.Duration) *Clock {
 		}
 	}()
 	return c
+}
+
+// newClock returns a clock whose user looks at it once in clockLook.
+func newClock(wait time.Duration) *Clock {
+	now := time.Now()
+	return &Clock{wait: wait, over: make(chan struct{}), began: now, seen: now}
 }
 
 // Stop ends the goroutine of the clock. It is called once.
@@ -117,23 +123,22 @@ func Bounded(ctx context.Context, wait time.Duration, flag string) (context.Cont
 	bounded, cancel := context.WithCancelCause(ctx)
 	if wait > 0 {
 		go func() {
-			left, seen := wait, time.Now()
-			look := time.NewTimer(min(left, clockLook))
+			c := newClock(wait)
+			look := time.NewTimer(min(wait, clockLook))
 			defer look.Stop()
-			for left > 0 {
+			for {
 				select {
 				case <-look.C:
 				case <-bounded.Done():
 					return
 				}
-				now := time.Now()
-				if gap := now.Sub(seen); gap <= clockGap {
-					left -= gap
+				left := wait - c.since()
+				if left <= 0 {
+					cancel(fmt.Errorf("the time is over (%s %v)", flag, wait))
+					return
 				}
-				seen = now
-				look.Reset(min(max(left, 0), clockLook))
+				look.Reset(min(left, clockLook))
 			}
-			cancel(fmt.Errorf("the time is over (%s %v)", flag, wait))
 		}()
 	}
 	return bounded, func() { cancel(nil) }

@@ -16,7 +16,7 @@ func TestClockStandsWhileTheProcessIsStopped(t *testing.T) {
 		if left := c.Left(); left != 20*time.Second {
 			t.Errorf("%v are left of 30 s after 10 s", left)
 		}
-		c.mu.Lock() // as after a stop of a minute: nobody has looked
+		c.mu.Lock() // as after a stop of a minute, in which the clock was not looked at
 		c.began, c.seen = c.began.Add(-time.Minute), c.seen.Add(-time.Minute)
 		c.mu.Unlock()
 		if left := c.Left(); left != 20*time.Second {
