@@ -90,8 +90,7 @@ func (p *process) readFrames(t *snapshot.Thread, v view) []stack.Frame {
 // levels returns the levels of a thread, innermost first, with those of Python among them.
 func (p *process) levels(t *snapshot.Thread, v view) (levels []level) {
 	joined := p.join(t)
-	runs := runsOfFrames(joined, t.Stack.Frames)
-	runs = shortened(runs)
+	runs := shortened(runsOfFrames(joined, t.Stack.Frames))
 	levels = make([]level, 0, len(runs))
 	for _, r := range runs {
 		f, first := joined[r.at], len(levels)

@@ -204,10 +204,7 @@ func (se *settings) pass(q *request.Request, raw bool, file gdbtext.RankFile, co
 func (se *settings) endedEarly(q *request.Request, a request.Answer, file gdbtext.RankFile) {
 	message := file.Shown(a.Results.Str("msg"))
 	text := strings.TrimRight(withoutNumbers(a.Text), "\n")
-	if same := strings.TrimRight(message, "\n") == text || text == ""; same && file.Name == "" {
-		se.Refused(q, a)
-		return
-	} else if same {
+	if strings.TrimRight(message, "\n") == text || text == "" {
 		text = message
 	}
 	se.runs.stoppedInCall(a)
