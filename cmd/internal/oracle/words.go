@@ -135,7 +135,7 @@ var written = map[string]Word{
 	"set variable": {Args: func(g *gen) string { return g.number() + " = " + fmt.Sprint(g.r.IntN(6)) }, Weight: 2},
 	"set":          {Args: settings, Weight: 4, Then: lookAtValues},
 	"show": {Args: func(g *gen) string {
-		return g.one("print elements", "print pretty", "language", "nosuch", "print elements", "print "+switches[g.r.IntN(len(switches))], "max-value-size")
+		return g.one("print elements", "print pretty", "language", "nosuch", "print "+switches[g.r.IntN(len(switches))], "max-value-size")
 	}},
 	"call": {Args: (*gen).expr, Weight: 2},
 	"gdb": {Args: func(g *gen) string {
