@@ -91,29 +91,38 @@ func (s *flagSet) brief() string {
 	if len(s.first) == 0 {
 		return s.usages()
 	}
-	most, rest, _ := strings.Cut(s.usages(), "\n\n")
-	most += fmt.Sprintf("\n\nsdm help %s all has other flags:\n", strings.TrimPrefix(s.Name(), "sdm "))
-	for _, g := range s.groups {
-		if strings.Contains(rest, g.title+":\n") {
-			most += "  " + g.title + "\n"
-		}
+	described := s.described()
+	text := described[0].text + fmt.Sprintf("\nsdm help %s all has other flags:\n", strings.TrimPrefix(s.Name(), "sdm "))
+	for _, g := range described[1:] {
+		text += "  " + g.title + "\n"
 	}
-	return most
+	return text
 }
 
 // usages returns help about all flags, in their groups.
 func (s *flagSet) usages() string {
-	var b strings.Builder
-	write := func(title string, flags *pflag.FlagSet) {
+	var texts []string
+	for _, g := range s.described() {
+		texts = append(texts, g.text)
+	}
+	return strings.Join(texts, "\n")
+}
+
+// describedGroup is help about a group of flags.
+type describedGroup struct{ title, text string }
+
+// described returns the groups that help shows: first the flags that are used most, if there are such.
+func (s *flagSet) described() (all []describedGroup) {
+	add := func(title string, flags *pflag.FlagSet) {
 		if flags.HasAvailableFlags() {
-			fmt.Fprintf(&b, "\n%s:\n%s", title, flags.FlagUsagesWrapped(100))
+			all = append(all, describedGroup{title, title + ":\n" + flags.FlagUsagesWrapped(100)})
 		}
 	}
 	first := startup.NewFlags("")
 	for _, name := range s.first {
 		first.AddFlag(s.Lookup(name))
 	}
-	write("Flags that are used most", first)
+	add("Flags that are used most", first)
 	for _, g := range s.groups {
 		rest := startup.NewFlags("")
 		g.flags.VisitAll(func(flag *pflag.Flag) {
@@ -121,7 +130,7 @@ func (s *flagSet) usages() string {
 				rest.AddFlag(flag)
 			}
 		})
-		write(g.title, rest)
+		add(g.title, rest)
 	}
-	return strings.TrimPrefix(b.String(), "\n")
+	return all
 }
