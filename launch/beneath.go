@@ -77,10 +77,7 @@ func (ps processes) beneath(wrapper int, q fileQueries) (program int, found bool
 
 // below returns the descendants of a process, those near to it first.
 func (ps processes) below(top int) (all []int) {
-	children := map[int][]int{}
-	for _, pid := range ps.ids() {
-		children[ps[pid].parent] = append(children[ps[pid].parent], pid)
-	}
+	children := ps.children()
 	for queue := []int{top}; len(queue) > 0 && len(all) <= len(ps); queue = queue[1:] {
 		all = append(all, children[queue[0]]...)
 		queue = append(queue, children[queue[0]]...)
@@ -88,27 +85,31 @@ func (ps processes) below(top int) (all []int) {
 	return all
 }
 
+// children returns the children of each process, in order.
+func (ps processes) children() map[int][]int {
+	children := map[int][]int{}
+	for _, pid := range ps.ids() {
+		children[ps[pid].parent] = append(children[ps[pid].parent], pid)
+	}
+	return children
+}
+
 // endOfChain goes down from a wrapper that is no shell while there is a single child.
 func (ps processes) endOfChain(wrapper int, q fileQueries) (end int, found bool) {
 	if protocol.IsShell(q.program(wrapper)) {
 		return 0, false
 	}
+	children := ps.children()
 	end = wrapper
 	for seen := 0; protocol.IsWrapper(q.program(end)); seen++ {
-		child := 0
-		for pid, p := range ps {
-			if p.parent != end || p.Number != ps[wrapper].Number {
-				continue
-			}
-			if child != 0 || seen > len(ps) {
-				return 0, false
-			}
-			child = pid
-		}
-		if child == 0 {
+		next := slices.DeleteFunc(slices.Clone(children[end]), func(pid int) bool { return ps[pid].Number != ps[wrapper].Number })
+		if len(next) == 0 {
 			break
 		}
-		end = child
+		if len(next) > 1 || seen > len(ps) {
+			return 0, false
+		}
+		end = next[0]
 	}
 	if end == wrapper {
 		return 0, false

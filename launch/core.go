@@ -45,7 +45,7 @@ func CheckCore(path string) error {
 	return nil
 }
 
-// IsPacked reports whether a file is one that UnpackCore is for.
+// IsPacked reports whether a file is one that Unpacker.Core is for.
 func IsPacked(path string) bool {
 	f, head, err := openCore(path)
 	if err != nil {
