@@ -4,13 +4,12 @@ package console
 
 import (
 	"encoding/json"
-	"strings"
-	"unicode"
 
 	"sdm/master/frontend/console/command"
 	"sdm/master/frontend/console/text"
 	"sdm/master/session"
 	"sdm/protocol"
+	"sdm/protocol/pattern"
 	"sdm/protocol/rank"
 )
 
@@ -123,7 +122,7 @@ func (x *call) failed() bool {
 // script and only looks. An expression that calls a function does not: its end would leave the
 // rank in that function.
 func (x *call) hung() rank.Set {
-	if x.from.at == nil || x.from.prompt || !x.info().Looks() || callsFunction(x.cmd.Args) {
+	if x.from.at == nil || x.from.prompt || !x.info().Looks() || callsFunction(x.cmd.Args.Expr) {
 		return rank.Set{}
 	}
 	return x.ranksWhere(func(g protocol.Group) bool {
@@ -133,16 +132,9 @@ func (x *call) hung() rank.Set {
 }
 
 // callsFunction reports whether an expression may call a function: "f(" or "p->f (", also "sizeof(".
-func callsFunction(a protocol.Args) bool {
-	for i, expr := 1, a.Expr; i < len(expr); i++ {
-		if before := strings.TrimRight(expr[:i], " \t"); expr[i] == '(' && before != "" {
-			if last := before[len(before)-1]; last == '_' || last == '$' || last == ')' || last == ']' || last == '>' || unicode.IsLetter(rune(last)) || unicode.IsDigit(rune(last)) {
-				return true
-			}
-		}
-	}
-	return false
-}
+func callsFunction(expr string) bool { return functionCall.MatchString(expr) }
+
+var functionCall = pattern.New(`[\pL\pN_$)\]>][ \t]*\(`)
 
 // others returns the ranks without a result.
 func (x *call) others() rank.Set {
