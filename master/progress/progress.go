@@ -71,9 +71,10 @@ type Sample struct {
 	Took     time.Duration // until the last answer
 }
 
-// isUnheld reports whether another sampler held some rank.
-func (s Sample) isUnheld() bool {
-	return slices.ContainsFunc(s.Changes, func(c Change) bool { return has(c.Kind, protocol.ProgressUnheld) })
+// tells reports whether something is known about the job: ranks have answered, and no other sampler held one of them.
+func (s Sample) tells() bool {
+	unheld := func(c Change) bool { return has(c.Kind, protocol.ProgressUnheld) }
+	return !s.Answered.IsEmpty() && !slices.ContainsFunc(s.Changes, unheld)
 }
 
 // State is what is known about a job.
@@ -146,7 +147,7 @@ func (j *Judge) Add(now time.Duration, s Sample) State {
 	j.took = max(j.took, s.Took)
 	change, some := j.counts(s)
 	switch {
-	case !some && (s.Answered.IsEmpty() || s.isUnheld()): // nothing is known about the job
+	case !some && !s.tells():
 	case some:
 		j.state, j.progress, j.change, j.confirmed, j.took = Moving, now, change, 0, s.Took
 	case !j.compared: // there is nothing to compare with
@@ -161,7 +162,7 @@ func (j *Judge) Add(now time.Duration, s Sample) State {
 	default:
 		j.state = Stalled
 	}
-	if !s.Answered.IsEmpty() && !s.isUnheld() {
+	if s.tells() {
 		j.compared = true
 	}
 	j.next = now + pause
@@ -170,7 +171,7 @@ func (j *Judge) Add(now time.Duration, s Sample) State {
 
 // counts returns the first change that is progress.
 func (j *Judge) counts(s Sample) (Change, bool) {
-	if j.cfg.Value && !s.Answered.IsEmpty() && !s.isUnheld() {
+	if j.cfg.Value && s.tells() {
 		j.has = slices.ContainsFunc(s.Changes, func(c Change) bool {
 			return c.Kind != Output && c.Kind != End && !has(c.Kind, protocol.ProgressNoValue)
 		})
