@@ -30,3 +30,9 @@ func Ranks(s rank.Set) string {
 	}
 	return "ranks " + s.String()
 }
+
+// ChangesDirection reports whether a character changes the direction of the text that follows, which could make a line
+// look like another one (Unicode Standard Annex 9, explicit embeddings, overrides and isolates).
+func ChangesDirection(r rune) bool {
+	return r >= 0x202a && r <= 0x202e || r >= 0x2066 && r <= 0x2069
+}

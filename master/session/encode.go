@@ -66,7 +66,7 @@ func escaped(b []byte, start int) []byte {
 }
 
 func isHidden(r rune) bool {
-	return r >= 0x7f && r < 0xa0 || r >= 0x202a && r <= 0x202e || r >= 0x2066 && r <= 0x2069
+	return r >= 0x7f && r < 0xa0 || protocol.ChangesDirection(r)
 }
 
 func (e Event) appendGroup(b []byte) []byte {

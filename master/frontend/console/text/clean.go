@@ -91,7 +91,7 @@ func Clean(s string) string {
 		case r < ' ' || r == 0x7f:
 			b.WriteByte('^')
 			b.WriteByte(byte(r) ^ 0x40)
-		case r >= 0x80 && r < 0xa0 || isDirection(r):
+		case r >= 0x80 && r < 0xa0 || protocol.ChangesDirection(r):
 			fmt.Fprintf(&b, `\u%04x`, r)
 		default:
 			b.WriteRune(r)
@@ -108,10 +108,4 @@ func harmless(s string) bool {
 		}
 	}
 	return true
-}
-
-// isDirection reports whether a character changes the direction of the following text, which could
-// make a line look like another one.
-func isDirection(r rune) bool {
-	return r >= 0x202a && r <= 0x202e || r >= 0x2066 && r <= 0x2069
 }

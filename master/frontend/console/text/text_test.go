@@ -136,7 +136,7 @@ func FuzzClean(f *testing.F) {
 	f.Fuzz(func(t *testing.T, s string) {
 		out := Clean(s)
 		for _, r := range out {
-			if r < ' ' && r != '\t' || r >= 0x7f && r < 0xa0 || isDirection(r) {
+			if r < ' ' && r != '\t' || r >= 0x7f && r < 0xa0 || protocol.ChangesDirection(r) {
 				t.Errorf("clean(%q) = %q holds %q", s, out, r)
 			}
 		}
