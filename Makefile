@@ -9,9 +9,9 @@ FUZZTIME ?= 10s
 
 # Packages whose tests start other programs. Under -race, and with programs of sdm that are built so, E2E and
 # UNRACED take two or three times as long; make faults does so.
-E2E     := sdm/cmd/internal/e2e
-RACED   := sdm/launch/launchtest sdm/launch/mpir sdm/backend/gdb/custody sdm/launch/local sdm/server sdm/cmd/sdm-server sdm/cmd/sdm-master sdm/cmd/sdm-pmix sdm/cmd/internal/newcommand
-UNRACED := sdm/cmd/sdm sdm/backend/gdb sdm/backend/probe sdm/cmd/internal/oracle
+E2E     := sdm/cmd/internal/check/e2e
+RACED   := sdm/launch/launchtest sdm/launch/mpir sdm/backend/gdb/custody sdm/launch/local sdm/server sdm/cmd/sdm-server sdm/cmd/sdm-master sdm/cmd/sdm-pmix sdm/cmd/internal/check/newcommand
+UNRACED := sdm/cmd/sdm sdm/backend/gdb sdm/backend/probe sdm/cmd/internal/check/oracle
 REAL    := $(E2E) $(RACED) $(UNRACED)
 
 # What the tests on fake hosts need beyond that; only root can make them.
@@ -95,7 +95,7 @@ lane2:
 # What is said in bin/apps/*.txt is to be looked at: the checks do not see everything.
 apps: build ## debug tutorials of PETSc on 8 ranks, and mpi4py; transcripts in bin/apps (minutes; before an issue is closed)
 	@.ci/deps gdb gcc g++ gfortran mpirun.openmpi mpicc.openmpi pkg-config /usr/share/doc/libpetsc3.18-dev-examples /usr/lib/petscdir/petsc3.18 /usr/lib/python3/dist-packages/mpi4py /usr/include/python3.11
-	PATH=$(CURDIR)/$(BIN):$$PATH SDM_APPS=$(CURDIR)/$(BIN)/apps $(GO) test -count=1 -v -timeout 60m ./cmd/internal/apps
+	PATH=$(CURDIR)/$(BIN):$$PATH SDM_APPS=$(CURDIR)/$(BIN)/apps $(GO) test -count=1 -v -timeout 60m ./cmd/internal/check/apps
 
 check: lint unit ## what to run before a commit: lint, race tests without other programs
 
@@ -109,7 +109,7 @@ lint: ## gofmt, vet, staticcheck, unreachable functions, floors
 	@$(MAKE) --no-print-directory floors
 
 floors: ## who imports whom: arrows point down only
-	$(GO) test -count=1 ./cmd/internal/floors
+	$(GO) test -count=1 ./cmd/internal/check/floors
 
 fuzz: ## FUZZTIME (10s) of every fuzzer
 	@for p in $$($(GO) list ./...); do \
@@ -119,11 +119,11 @@ fuzz: ## FUZZTIME (10s) of every fuzzer
 
 faults: ## 1,000 random fault schedules on simulated trees of 64 servers, 3,000 on small ones; 1,000 random ends of attaches, 1,000 of the sampling of stacks; 1,000 random sessions beside plain gdb; all that debugs with real gdbs under -race
 	$(GO) test ./tree/treetest -run Faults -schedules 1000
-	$(GO) test -count=1 -timeout 60m -run '^TestRandomEnds$$' ./cmd/internal/e2e -ends 1000
-	$(GO) test -count=1 -timeout 30m -run '^TestSamplerEnds$$' ./cmd/internal/e2e -sampler-ends 1000
+	$(GO) test -count=1 -timeout 60m -run '^TestRandomEnds$$' ./cmd/internal/check/e2e -ends 1000
+	$(GO) test -count=1 -timeout 30m -run '^TestSamplerEnds$$' ./cmd/internal/check/e2e -sampler-ends 1000
 	$(TESTSUM) $(RERUN) --packages '$(E2E)' -- -race -timeout 90m -raced -all-prrte
 	$(TESTSUM) $(RERUN) --packages '$(UNRACED)' -- -race -p 1 -timeout 60m
-	$(GO) test -count=1 -timeout 90m -run '^TestSessions$$' ./cmd/internal/oracle -sessions 1000
+	$(GO) test -count=1 -timeout 90m -run '^TestSessions$$' ./cmd/internal/check/oracle -sessions 1000
 
 roots: ## fetch other releases of Debian (gdb 10, 16, 18, multiarch; Open MPI 5, 6; MPICH 5) for the tests that run several versions
 	@testdata/roots/fetch
@@ -132,7 +132,7 @@ roots: ## fetch other releases of Debian (gdb 10, 16, 18, multiarch; Open MPI 5,
 SYSTEMS ?= bookworm-all trixie-all forky-all
 matrix: ## run the tests that meet gdb, MPI, Slurm, Python and compilers on three releases of Debian; writes docs/tested.md (an hour)
 	@testdata/roots/matrix $(BIN)/matrix $(SYSTEMS); status=$$?; \
-	  $(GO) run ./cmd/internal/matrix $(BIN)/matrix $(SYSTEMS) >$(BIN)/tested.md && mv $(BIN)/tested.md docs/tested.md && exit $$status
+	  $(GO) run ./cmd/internal/check/matrix $(BIN)/matrix $(SYSTEMS) >$(BIN)/tested.md && mv $(BIN)/tested.md docs/tested.md && exit $$status
 
 GDB ?= gdb
 tapes: ## record what GDB (gdb) says to the conformance suite into testdata/tapes
@@ -142,8 +142,8 @@ tapes: ## record what GDB (gdb) says to the conformance suite into testdata/tape
 bench: build ## measure; prints ratios against floors in the same run (docs/performance.md)
 	@.ci/deps gdb gcc $(HOSTS)
 	$(GO) test -run '^$$' -bench . -benchtime 300ms ./protocol/... ./tree/... ./backend/mi
-	$(GO) run ./cmd/internal/bench
-	$(GO) test -count=1 -timeout 40m -run '^TestFaultSchedules$$' ./cmd/internal/e2e -schedules 50
+	$(GO) run ./cmd/internal/check/bench
+	$(GO) test -count=1 -timeout 40m -run '^TestFaultSchedules$$' ./cmd/internal/check/e2e -schedules 50
 
 clean: ## remove what was built
 	rm -rf $(BIN)

@@ -15,7 +15,7 @@ import (
 	"testing"
 	"time"
 
-	"sdm/cmd/internal/programs"
+	"sdm/cmd/internal/check/programs"
 	"sdm/launch/launchtest"
 	"sdm/launch/pmix"
 	"sdm/protocol"

@@ -7,7 +7,7 @@ import (
 	"strings"
 	"testing"
 
-	"sdm/cmd/internal/programs"
+	"sdm/cmd/internal/check/programs"
 	"sdm/master/registration"
 	"sdm/protocol"
 	"sdm/tree/overlay"

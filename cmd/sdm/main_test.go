@@ -11,7 +11,7 @@ import (
 	"github.com/rogpeppe/go-internal/testscript"
 
 	"sdm/backend/backendtest"
-	"sdm/cmd/internal/programs"
+	"sdm/cmd/internal/check/programs"
 )
 
 // TestMain lets this test binary act as sdm, and builds what the scripts need.

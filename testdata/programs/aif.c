@@ -1,4 +1,4 @@
-// Values that a front end of Eclipse PTP shows: see cmd/internal/e2e/eclipse_values_test.go.
+// Values that a front end of Eclipse PTP shows: see cmd/internal/check/e2e/eclipse_values_test.go.
 #include <complex.h>
 #include <stdbool.h>
 #include <stdint.h>

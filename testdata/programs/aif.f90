@@ -1,4 +1,4 @@
-! Values of Fortran that a front end of Eclipse PTP shows: see cmd/internal/e2e/eclipse_values_test.go.
+! Values of Fortran that a front end of Eclipse PTP shows: see cmd/internal/check/e2e/eclipse_values_test.go.
 module shared
     implicit none
     type point

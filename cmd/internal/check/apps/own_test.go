@@ -5,11 +5,11 @@ import (
 	"path/filepath"
 	"testing"
 
-	"sdm/cmd/internal/programs"
+	"sdm/cmd/internal/check/programs"
 )
 
 // own is the directory of sdm's own test programs that are like applications and need MPI.
-const own = "../../../testdata/programs"
+const own = "../../../../testdata/programs"
 
 // compile builds some of them beside the applications.
 func compile(t *testing.T, jobs []*exec.Cmd, err error) {

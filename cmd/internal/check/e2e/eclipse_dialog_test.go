@@ -8,7 +8,7 @@ import (
 	"strings"
 	"testing"
 
-	"sdm/cmd/internal/eclipse"
+	"sdm/cmd/internal/check/eclipse"
 )
 
 // TestEclipseDialog has the dialog in testdata/eclipse.txt with different numbers of ranks that mpirun has

@@ -48,7 +48,7 @@ type repository struct {
 
 func TestNamesExist(t *testing.T) {
 	r := readRepository(t)
-	if !r.paths["README.md"] || !r.paths["cmd/internal/floors/names_test.go"] {
+	if !r.paths["README.md"] || !r.paths["cmd/internal/check/floors/names_test.go"] {
 		t.Fatal("pages and sources were not found below ", r.root)
 	}
 	for file := range r.paths {

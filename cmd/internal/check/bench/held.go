@@ -14,7 +14,7 @@ import (
 	"strconv"
 	"time"
 
-	"sdm/cmd/internal/programs"
+	"sdm/cmd/internal/check/programs"
 	"sdm/launch/mpir"
 	"sdm/protocol/rank"
 )

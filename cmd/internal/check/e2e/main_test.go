@@ -135,7 +135,7 @@ func laterServer() string { return program("sdm-server-later") }
 // laterVersion makes the overlay file by which go build reads a source with the next version in
 // place of ours, and returns its path.
 func laterVersion() string {
-	source := "../../../protocol/doc.go"
+	source := "../../../../protocol/doc.go"
 	text, err := os.ReadFile(source)
 	now := fmt.Sprintf("const PacketVersion = %d", protocol.PacketVersion)
 	if err != nil || !strings.Contains(string(text), now) {
@@ -160,7 +160,7 @@ func build(line []string) error {
 }
 
 // sources is the directory of the programs to debug, relative to this package.
-const sources = "../../../testdata/programs"
+const sources = "../../../../testdata/programs"
 
 // program returns the path of a program that was built.
 func program(name string) string { return filepath.Join(bench, name) }

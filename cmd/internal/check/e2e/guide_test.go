@@ -14,7 +14,7 @@ import (
 // TestGuide types the commands of docs/guide.md, a block in one shell, and compares what they answer with the page.
 func TestGuide(t *testing.T) {
 	t.Parallel()
-	page, err := os.ReadFile("../../../docs/guide.md")
+	page, err := os.ReadFile("../../../../docs/guide.md")
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -8,7 +8,7 @@ import (
 	"path/filepath"
 	"time"
 
-	"sdm/cmd/internal/eclipse"
+	"sdm/cmd/internal/check/eclipse"
 )
 
 // eclipseLaps is how often each command is measured.

@@ -8,8 +8,8 @@ import (
 	"strings"
 	"testing"
 
-	"sdm/cmd/internal/eclipse"
-	"sdm/cmd/internal/programs"
+	"sdm/cmd/internal/check/eclipse"
+	"sdm/cmd/internal/check/programs"
 )
 
 // ptpJob starts a job of Open MPI as Eclipse PTP's script does, and its program.

@@ -31,12 +31,12 @@ func TestNewCommand(t *testing.T) {
 	if n := strings.Count(text, "\n+++ "); n == 0 || n > mostFiles {
 		t.Fatalf("the patch changes %d files, at most %d are allowed", n, mostFiles)
 	}
-	r := copied(t, "../../..")
+	r := copied(t, "../../../..")
 	r.apply(text)
 	r.run(".", "go", "build", "-trimpath", "-buildvcs=false", "-o", "bin/", "./cmd/sdm", "./cmd/sdm-server", "./cmd/sdm-master")
 	r.run("testdata/programs", "gcc", "-g", "-O0", "-o", r.path("bin/work"), "work.c")
 	r.test("Manual|Scripts", "./master/frontend/rpc", "./master/frontend/console/command", "-args", "-rewrite")
-	r.test("", "./protocol", "./master/frontend/console/command", "./cmd/internal/oracle")
+	r.test("", "./protocol", "./master/frontend/console/command", "./cmd/internal/check/oracle")
 
 	const row = "\n| `info line` | `location` | show where the code of a line begins and ends |\n"
 	if !strings.Contains(read(t, r.path("docs/protocol.md")), row) {

@@ -11,7 +11,7 @@ func TestPythonFrontEnd(t *testing.T) {
 			t.Parallel()
 			s := newScene(t)
 			secret := s.secret("secret", "a")
-			script := s.start("python3", absolute(t, "../../../testdata/frontend/drive.py"), secret, "127.0.0.1:0", "-", "sum", "*mine")
+			script := s.start("python3", absolute(t, "../../../../testdata/frontend/drive.py"), secret, "127.0.0.1:0", "-", "sum", "*mine")
 			port := script.after(script.out, "listening on port ")
 			master, meet := s.rendezvous("127.0.0.1:"+port, "--secret-file", secret)
 			starter := s.mpirun(m, 3, "sdm-server", "--secret-file", secret, "--rendezvous", meet, "--", m.program("ring"))

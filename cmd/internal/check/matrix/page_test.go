@@ -11,23 +11,23 @@ import (
 )
 
 // said is the output of a run of go test -json that was cut off.
-const said = `{"Action":"pause","Package":"sdm/cmd/internal/e2e","Test":"TestMPI"}
-{"Action":"pause","Package":"sdm/cmd/internal/e2e","Test":"TestAbortOfAnother"}
-{"Action":"run","Package":"sdm/cmd/internal/e2e","Test":"TestMPI"}
-{"Action":"run","Package":"sdm/cmd/internal/e2e","Test":"TestMPI/MPICH_rendezvous"}
-{"Action":"pass","Package":"sdm/cmd/internal/e2e","Test":"TestMPI/MPICH_rendezvous","Elapsed":1}
-{"Action":"run","Package":"sdm/cmd/internal/e2e","Test":"TestMPI/Open_MPI_rendezvous"}
-{"Action":"output","Package":"sdm/cmd/internal/e2e","Test":"TestMPI/Open_MPI_rendezvous","Output":"    mpi_test.go:7: want <4>\n"}
-{"Action":"fail","Package":"sdm/cmd/internal/e2e","Test":"TestMPI/Open_MPI_rendezvous","Elapsed":1}
-{"Action":"fail","Package":"sdm/cmd/internal/e2e","Test":"TestMPI"}
-{"Action":"run","Package":"sdm/cmd/internal/e2e","Test":"TestRunHoldsAndReleases"}
-{"Action":"output","Package":"sdm/cmd/internal/e2e","Test":"TestRunHoldsAndReleases","Output":"    needs_test.go:32: no MPIR here\n"}
-{"Action":"output","Package":"sdm/cmd/internal/e2e","Test":"TestRunHoldsAndReleases","Output":"--- SKIP: TestRunHoldsAndReleases (0.00s)\n"}
-{"Action":"skip","Package":"sdm/cmd/internal/e2e","Test":"TestRunHoldsAndReleases"}
+const said = `{"Action":"pause","Package":"sdm/cmd/internal/check/e2e","Test":"TestMPI"}
+{"Action":"pause","Package":"sdm/cmd/internal/check/e2e","Test":"TestAbortOfAnother"}
+{"Action":"run","Package":"sdm/cmd/internal/check/e2e","Test":"TestMPI"}
+{"Action":"run","Package":"sdm/cmd/internal/check/e2e","Test":"TestMPI/MPICH_rendezvous"}
+{"Action":"pass","Package":"sdm/cmd/internal/check/e2e","Test":"TestMPI/MPICH_rendezvous","Elapsed":1}
+{"Action":"run","Package":"sdm/cmd/internal/check/e2e","Test":"TestMPI/Open_MPI_rendezvous"}
+{"Action":"output","Package":"sdm/cmd/internal/check/e2e","Test":"TestMPI/Open_MPI_rendezvous","Output":"    mpi_test.go:7: want <4>\n"}
+{"Action":"fail","Package":"sdm/cmd/internal/check/e2e","Test":"TestMPI/Open_MPI_rendezvous","Elapsed":1}
+{"Action":"fail","Package":"sdm/cmd/internal/check/e2e","Test":"TestMPI"}
+{"Action":"run","Package":"sdm/cmd/internal/check/e2e","Test":"TestRunHoldsAndReleases"}
+{"Action":"output","Package":"sdm/cmd/internal/check/e2e","Test":"TestRunHoldsAndReleases","Output":"    needs_test.go:32: no MPIR here\n"}
+{"Action":"output","Package":"sdm/cmd/internal/check/e2e","Test":"TestRunHoldsAndReleases","Output":"--- SKIP: TestRunHoldsAndReleases (0.00s)\n"}
+{"Action":"skip","Package":"sdm/cmd/internal/check/e2e","Test":"TestRunHoldsAndReleases"}
 not of go test
-{"Action":"run","Package":"sdm/cmd/internal/e2e","Test":"TestAbortIsIgnored"}
-{"Action":"run","Package":"sdm/cmd/internal/e2e","Test":"TestAbortOfLateMPI"}
-{"Action":"pause","Package":"sdm/cmd/internal/e2e","Test":"TestAbortOfLateMPI"}
+{"Action":"run","Package":"sdm/cmd/internal/check/e2e","Test":"TestAbortIsIgnored"}
+{"Action":"run","Package":"sdm/cmd/internal/check/e2e","Test":"TestAbortOfLateMPI"}
+{"Action":"pause","Package":"sdm/cmd/internal/check/e2e","Test":"TestAbortOfLateMPI"}
 {"Action":"run","Package":"sdm/launch/ssh","Test":"TestAsk"}
 {"Action":"fail","Package":"sdm/launch/ssh","Test":"TestAsk"}
 {"Action":"run","Package":"sdm/launch/ssh","Test":"TestTell"}
@@ -38,12 +38,12 @@ not of go test
 
 func TestTestsOfARunThatWasCutOff(t *testing.T) {
 	want := []test{
-		{"cmd/internal/e2e TestAbortIsIgnored", unfinished, ""},
-		{"cmd/internal/e2e TestAbortOfAnother", waiting, ""},
-		{"cmd/internal/e2e TestAbortOfLateMPI", waiting, ""},
-		{"cmd/internal/e2e TestMPI/MPICH_rendezvous", passed, ""},
-		{"cmd/internal/e2e TestMPI/Open_MPI_rendezvous", failed, "want <4>"},
-		{"cmd/internal/e2e TestRunHoldsAndReleases", skipped, "no MPIR here"},
+		{"cmd/internal/check/e2e TestAbortIsIgnored", unfinished, ""},
+		{"cmd/internal/check/e2e TestAbortOfAnother", waiting, ""},
+		{"cmd/internal/check/e2e TestAbortOfLateMPI", waiting, ""},
+		{"cmd/internal/check/e2e TestMPI/MPICH_rendezvous", passed, ""},
+		{"cmd/internal/check/e2e TestMPI/Open_MPI_rendezvous", failed, "want <4>"},
+		{"cmd/internal/check/e2e TestRunHoldsAndReleases", skipped, "no MPIR here"},
 		{"launch/ssh TestAsk", failed, ""},
 		{"launch/ssh TestTell", failed, "not told"},
 		{"launch/ssh TestTell/quickly", passed, ""},
@@ -65,8 +65,8 @@ func TestPage(t *testing.T) {
 		"| `core` | not reached | not tried |\n",
 		"| all tests | 2 passed, 1 skipped, 3 failed, 1 not ended, 2 not reached | not tried |\n",
 		"other was not tried: no mirror\n",
-		"1. fails: cmd/internal/e2e TestMPI/Open\\_MPI\\_rendezvous: want &lt;4>\n2. no MPIR here\n3. had not ended when the time was over: cmd/internal/e2e TestAbortIsIgnored\n4. not all of them were reached\n",
-		"Not reached when the time was over:\n\n* Some 1: cmd/internal/e2e TestAbortOfAnother, cmd/internal/e2e TestAbortOfLateMPI\n",
+		"1. fails: cmd/internal/check/e2e TestMPI/Open\\_MPI\\_rendezvous: want &lt;4>\n2. no MPIR here\n3. had not ended when the time was over: cmd/internal/check/e2e TestAbortIsIgnored\n4. not all of them were reached\n",
+		"Not reached when the time was over:\n\n* Some 1: cmd/internal/check/e2e TestAbortOfAnother, cmd/internal/check/e2e TestAbortOfLateMPI\n",
 		"Beyond the table:\n\n* Some 1 fails: launch/ssh TestAsk\n* Some 1 fails: launch/ssh TestTell: not told\n",
 	} {
 		if !strings.Contains(got, want) {
@@ -113,7 +113,7 @@ func TestRowsOfAreas(t *testing.T) {
 		for line := range strings.Lines(string(text)) {
 			if rest, ok := strings.CutPrefix(line, "func Test"); ok {
 				name, _, _ := strings.Cut(rest, "(")
-				names = append(names, "cmd/internal/e2e Test"+name)
+				names = append(names, "cmd/internal/check/e2e Test"+name)
 			}
 		}
 	}

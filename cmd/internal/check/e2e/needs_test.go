@@ -8,7 +8,7 @@ import (
 	"sync"
 	"testing"
 
-	"sdm/cmd/internal/programs"
+	"sdm/cmd/internal/check/programs"
 )
 
 // Requirements of tests that not every release of an MPI meets.

@@ -12,7 +12,7 @@ import (
 // processors.
 func Environment() ([]string, error) {
 	_, file, _, _ := runtime.Caller(0)
-	text, err := os.ReadFile(filepath.Join(filepath.Dir(file), "../../../testdata/mpi.env"))
+	text, err := os.ReadFile(filepath.Join(filepath.Dir(file), "../../../../testdata/mpi.env"))
 	if err != nil {
 		return nil, err
 	}

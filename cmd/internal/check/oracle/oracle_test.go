@@ -45,7 +45,7 @@ func run(m *testing.M) int {
 }
 
 // sources is the directory of the programs to debug.
-const sources = "../../../testdata/programs"
+const sources = "../../../../testdata/programs"
 
 func build() error {
 	dir, err := filepath.Abs(sources)
@@ -105,7 +105,7 @@ func TestSessions(t *testing.T) {
 
 func rulesOfDocs(t *testing.T) Rules {
 	t.Helper()
-	f, err := os.Open("../../../docs/differences.md")
+	f, err := os.Open("../../../../docs/differences.md")
 	if err != nil {
 		t.Fatal(err)
 	}

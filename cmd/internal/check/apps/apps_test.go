@@ -13,7 +13,7 @@ import (
 	"strings"
 	"testing"
 
-	"sdm/cmd/internal/programs"
+	"sdm/cmd/internal/check/programs"
 )
 
 // directory is the environment variable that names the directory for the programs and transcripts.

@@ -12,7 +12,7 @@ import (
 	"testing"
 	"time"
 
-	"sdm/cmd/internal/programs"
+	"sdm/cmd/internal/check/programs"
 )
 
 // mark is the environment variable by which the processes of a test and their children are found.

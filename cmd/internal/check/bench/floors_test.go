@@ -91,7 +91,7 @@ func TestSharingRelay(t *testing.T) {
 
 func compiled(t *testing.T, name string) string {
 	program := filepath.Join(t.TempDir(), name)
-	if out, err := exec.Command("gcc", "-g", "-O0", "-pthread", "-o", program, "../../../testdata/programs/"+name+".c").CombinedOutput(); err != nil {
+	if out, err := exec.Command("gcc", "-g", "-O0", "-pthread", "-o", program, "../../../../testdata/programs/"+name+".c").CombinedOutput(); err != nil {
 		t.Fatalf("%v\n%s", err, out)
 	}
 	return program
