@@ -9,8 +9,8 @@ import (
 	"sync"
 )
 
-// mostSection bounds the size of a section that is searched, in bytes; the names of a huge program have 100 MB.
-const mostSection = 1 << 28
+// maxSection bounds the size of a section that is searched, in bytes; the names of a huge program have 100 MB.
+const maxSection = 1 << 28
 
 // pieces is memory for IndexIn: a process may have mapped a hundred files.
 var pieces = sync.Pool{New: func() any { return new([pieceSize]byte) }}
@@ -21,7 +21,7 @@ const pieceSize = 32 << 10
 // or the section is not there or cannot be read. It reads the section by pieces, which costs less than to map the file:
 // each page that is mapped is a fault.
 func IndexIn(file io.ReaderAt, s *elf.Section, text string) int64 {
-	if s == nil || s.Type == elf.SHT_NOBITS || s.FileSize > mostSection || s.Offset > 1<<62 {
+	if s == nil || s.Type == elf.SHT_NOBITS || s.FileSize > maxSection || s.Offset > 1<<62 {
 		return -1
 	}
 	size := int64(s.FileSize)

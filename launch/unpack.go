@@ -16,9 +16,9 @@ import (
 	"syscall"
 )
 
-// mostCore bounds the size of an unpacked core file in bytes, with its holes: a packed file of 1 GB
+// maxCore bounds the size of an unpacked core file in bytes, with its holes: a packed file of 1 GB
 // can have as much as this in zeros.
-const mostCore = 1 << 40
+const maxCore = 1 << 40
 
 // Unpacker unpacks core files into a folder.
 type Unpacker struct {
@@ -181,8 +181,8 @@ func sparse(ctx context.Context, out *os.File, in io.Reader, disk int64) (writte
 			return written, errNothing
 		case at == 0 && notCore(piece[:min(n, coreHead)]) != "":
 			return written, fmt.Errorf("unpacked it is %s", notCore(piece[:min(n, coreHead)]))
-		case at+int64(n) > mostCore:
-			return written, fmt.Errorf("unpacked it has more than %d GB", mostCore>>30)
+		case at+int64(n) > maxCore:
+			return written, fmt.Errorf("unpacked it has more than %d GB", maxCore>>30)
 		}
 		for i := 0; i < n; i += sparseBlock {
 			block := piece[i:min(i+sparseBlock, n)]

@@ -45,7 +45,7 @@ func (m *Master) breakMatching(id protocol.RequestID, args protocol.Args, presen
 		case len(having) == 0:
 			finish(nil)
 			return
-		case len(having) > protocol.MostFunctions: // the total of several programs
+		case len(having) > protocol.MaxFunctions: // the total of several programs
 			f := protocol.TooManyFunctions(args.Expr)
 			f.Op = "rbreak"
 			done.Faults += found.Len()

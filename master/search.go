@@ -36,8 +36,8 @@ type search struct {
 	found []differing // single elements, and blocks that are not searched, in no order
 }
 
-// mostRanges is the maximal number of ranges in an answer.
-const mostRanges = protocol.MostSpans
+// maxRanges is the maximal number of ranges in an answer.
+const maxRanges = protocol.MaxSpans
 
 func newSearch(elements int) *search {
 	return &search{asked: []protocol.Span{{Last: elements - 1}}}
@@ -84,7 +84,7 @@ func selectBlocks(blocks []differing) []bool {
 	n := 0
 	for i, b := range blocks {
 		edge := i == 0 || i == len(blocks)-1 || blocks[i-1].Last+1 != b.First || b.Last+1 != blocks[i+1].First
-		if n < protocol.MostSpans && (edge || len(blocks) <= protocol.MostSpans) {
+		if n < protocol.MaxSpans && (edge || len(blocks) <= protocol.MaxSpans) {
 			look[i] = true
 			n++
 		}
@@ -119,8 +119,8 @@ func (s *search) ranges() (list []differing, more int) {
 			list = append(list, d)
 		}
 	}
-	if len(list) > mostRanges {
-		list, more = list[:mostRanges], len(list)-mostRanges
+	if len(list) > maxRanges {
+		list, more = list[:maxRanges], len(list)-maxRanges
 	}
 	for i := range list {
 		if list[i].known {

@@ -39,7 +39,7 @@ func (f field) answer(spans []protocol.Span) hashes {
 func (f field) search() (list []differing, more, rounds int) {
 	s := newSearch(len(f[0]))
 	for spans := s.asked; len(spans) > 0; rounds++ {
-		if len(spans) > protocol.MostSpans {
+		if len(spans) > protocol.MaxSpans {
 			panic("too many spans")
 		}
 		spans = s.take(f.answer(spans))

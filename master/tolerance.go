@@ -70,9 +70,9 @@ func splitByTolerance(args protocol.Args, values column.Column) []protocol.Group
 	return differenceGroups(difference{Expr: args.Expr, Tolerance: args.Tolerance}, same, far, values.Only(same), values.Only(far))
 }
 
-// mostExamined bounds how many elements of an array are compared with a tolerance; only blocks that
+// maxExamined bounds how many elements of an array are compared with a tolerance; only blocks that
 // differ at all are.
-const mostExamined = 20_000
+const maxExamined = 20_000
 
 // tolerant compares the elements of an array with a tolerance: it asks for the elements of blocks
 // whose hashes differ.
@@ -93,7 +93,7 @@ func newTolerant(h hashes, tolerance float64) *tolerant {
 		}
 		for i := b.First; i <= b.Last && !t.beyond; i++ {
 			t.left = append(t.left, protocol.Span{First: i, Last: i})
-			t.beyond = len(t.left) == mostExamined && b.Last > i
+			t.beyond = len(t.left) == maxExamined && b.Last > i
 		}
 	}
 	return t
@@ -101,7 +101,7 @@ func newTolerant(h hashes, tolerance float64) *tolerant {
 
 // next returns the elements to ask for, or none.
 func (t *tolerant) next() []protocol.Span {
-	n := min(len(t.left), protocol.MostValues)
+	n := min(len(t.left), protocol.MaxValues)
 	t.asked, t.left = t.left[:n], t.left[n:]
 	return t.asked
 }
@@ -128,7 +128,7 @@ func (t *tolerant) group(h hashes) protocol.Group {
 	ranges, more := s.ranges()
 	body := arrayDiff{Expr: h.body.Expr, Elements: h.body.Shape.Elements(), Shape: h.body.Shape, Ranges: ranges, More: more, Tolerance: t.tolerance}
 	if t.beyond {
-		body.Examined = mostExamined
+		body.Examined = maxExamined
 	}
 	g := protocol.Group{Kind: protocol.KindResult, Ranks: h.ranks, Body: canonical.JSON(body)}
 	for k, r := range ranges {

@@ -78,12 +78,12 @@ const (
 	// HashBlocks is the maximum number of blocks of a span: 100,000 elements take
 	// three rounds.
 	HashBlocks = 64
-	// MostSpans is the maximum number of spans of several elements in one hash
+	// MaxSpans is the maximum number of spans of several elements in one hash
 	// command.
-	MostSpans = 16
-	// MostValues is the maximum number of spans of one element each in one hash
+	MaxSpans = 16
+	// MaxValues is the maximum number of spans of one element each in one hash
 	// command.
-	MostValues = 256
+	MaxValues = 256
 )
 
 // Blocks divides a span into up to HashBlocks blocks of almost equal length. The

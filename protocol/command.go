@@ -38,7 +38,7 @@ type Args struct {
 	First int `json:"first,omitempty"`
 	// list: last line
 	Last int `json:"last,omitempty"`
-	// hash: ranges of elements, at most MostSpans, or MostValues single elements;
+	// hash: ranges of elements, at most MaxSpans, or MaxValues single elements;
 	// empty is all
 	Spans []Span `json:"spans,omitempty"`
 	// any command: number of distinct values that a column keeps; 0 is column.DefaultLimit,
@@ -278,14 +278,14 @@ const MaxPiece = 1 << 20
 // longer expression, and such an expression is a mistake.
 const MaxText = 1 << 20
 
-// MostFunctions bounds the breakpoints that one rbreak sets.
-const MostFunctions = 200
+// MaxFunctions bounds the breakpoints that one rbreak sets.
+const MaxFunctions = 200
 
 // TooManyFunctions is the fault for an rbreak that matches more functions than any
 // user needs.
 func TooManyFunctions(regex string) *Fault {
 	return &Fault{
-		Kind: FaultUsage, Message: "more than " + strconv.Itoa(MostFunctions) + " functions fit " + strconv.Quote(regex) + ": none gets a breakpoint",
+		Kind: FaultUsage, Message: "more than " + strconv.Itoa(MaxFunctions) + " functions fit " + strconv.Quote(regex) + ": none gets a breakpoint",
 		Hint: "say more of the name, as in rbreak ^solve_, or the file, as in rbreak solve.c:REGEX",
 	}
 }

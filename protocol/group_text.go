@@ -34,17 +34,17 @@ func (g Group) String() string {
 	return b.String()
 }
 
-// mostText is the number of bytes of a body in a transcript.
-const mostText = 256
+// maxText is the number of bytes of a body in a transcript.
+const maxText = 256
 
 // BodyText formats a body for a transcript: JSON as it is, other bytes quoted, long
 // bodies truncated.
 func BodyText(body []byte) string {
-	text := string(body[:min(len(body), mostText)])
+	text := string(body[:min(len(body), maxText)])
 	if len(body) == 0 || body[0] != '{' || !printable(text) {
 		text = strconv.Quote(text)
 	}
-	if len(body) > mostText {
+	if len(body) > maxText {
 		text += "...(" + strconv.Itoa(len(body)) + " bytes)"
 	}
 	return text

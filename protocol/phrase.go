@@ -8,16 +8,16 @@ import (
 	"sdm/protocol/rank"
 )
 
-// mostClipped is the number of bytes of a text that Clip keeps.
-const mostClipped = 60
+// maxClipped is the number of bytes of a text that Clip keeps.
+const maxClipped = 60
 
 // Clip shortens a text for an error message of one line, between two characters.
 func Clip(text string) string {
-	if len(text) <= mostClipped {
+	if len(text) <= maxClipped {
 		return text
 	}
-	end := mostClipped
-	for end > mostClipped-utf8.UTFMax && !utf8.RuneStart(text[end]) {
+	end := maxClipped
+	for end > maxClipped-utf8.UTFMax && !utf8.RuneStart(text[end]) {
 		end--
 	}
 	return text[:end] + "..."

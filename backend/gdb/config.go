@@ -136,7 +136,7 @@ func (c Config) commandLine(interpreter, indexes string, deferSymbols, allStop b
 		"height 0",
 		"breakpoint pending off", // an unknown location is an error
 		"print elements 200",
-		"max-value-size " + strconv.Itoa(values.MostFetched), // else 200 elements per dimension
+		"max-value-size " + strconv.Itoa(values.MaxFetched), // else 200 elements per dimension
 		"debug-file-directory " + files,
 	} {
 		if !c.EagerSymbols || !strings.HasPrefix(setting, "debug-file-directory") {

@@ -48,9 +48,9 @@ func TestHash(t *testing.T) {
 		t.Errorf("single elements: %v", g)
 	}
 	r.fault("hash", protocol.Args{Expr: "field", Spans: []protocol.Span{{First: 0, Last: 100_000}}}, protocol.FaultGDB, "no elements 0 to 100000")
-	pairs := slices.Repeat([]protocol.Span{{First: 0, Last: 1}}, protocol.MostSpans+1)
+	pairs := slices.Repeat([]protocol.Span{{First: 0, Last: 1}}, protocol.MaxSpans+1)
 	r.fault("hash", protocol.Args{Expr: "field", Spans: pairs}, protocol.FaultUsage, "at most")
-	r.fault("hash", protocol.Args{Expr: "field", Spans: make([]protocol.Span, protocol.MostValues+1)}, protocol.FaultUsage, "at most")
+	r.fault("hash", protocol.Args{Expr: "field", Spans: make([]protocol.Span, protocol.MaxValues+1)}, protocol.FaultUsage, "at most")
 	r.fault("hash", protocol.Args{Expr: "*(char(*)[8])1"}, protocol.FaultGDB, "Unable to read memory")
 	r.fault("hash", protocol.Args{Expr: "list"}, protocol.FaultGDB, "is not an array")
 	r.fault("hash", protocol.Args{Expr: "nix"}, protocol.FaultGDB, `No symbol "nix"`)

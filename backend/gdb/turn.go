@@ -83,14 +83,14 @@ func (l *loop) handle(r ready) {
 	l.applyOutputs()
 }
 
-// mostReads bounds the pieces of a gdb's output, of a page each, that are read before those of others.
-const mostReads = 16
+// maxReads bounds the pieces of a gdb's output, of a page each, that are read before those of others.
+const maxReads = 16
 
 // handleGDB processes the output or the end of a gdb.
 func (l *loop) handleGDB(k *gdbProcess, s stream) {
 	switch s {
 	case streamOutput:
-		for n := 0; n < mostReads && l.readOutput(k) && !k.debugger.Dying(); n++ {
+		for n := 0; n < maxReads && l.readOutput(k) && !k.debugger.Dying(); n++ {
 		}
 	case streamErrors:
 		l.readErrors(k)

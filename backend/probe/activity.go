@@ -9,8 +9,8 @@ import (
 	"sdm/protocol/rank"
 )
 
-// mostActivities bounds the distinct values of the columns of an answer.
-const mostActivities = 256
+// maxActivities bounds the distinct values of the columns of an answer.
+const maxActivities = 256
 
 // activities returns the states of the threads of ranks in a sample, and their processor time since
 // the first sample, as columns. sample is the number of the sample, from 1.
@@ -28,5 +28,5 @@ func (b *Backend) activities(ranks rank.Set, sample int) []column.Column {
 		}
 		states[s], cpu[c] = states[s].Union(one), cpu[c].Union(one)
 	}
-	return []column.Column{columnOf(protocol.CPUPercent, cpu, mostActivities), columnOf(protocol.ThreadStates, states, mostActivities)}
+	return []column.Column{columnOf(protocol.CPUPercent, cpu, maxActivities), columnOf(protocol.ThreadStates, states, maxActivities)}
 }

@@ -159,12 +159,12 @@ func (c *cache) sweep() {
 	}
 }
 
-// mostPlaces bounds the addresses of an image whose names are kept.
-const mostPlaces = 1 << 15
+// maxPlaces bounds the addresses of an image whose names are kept.
+const maxPlaces = 1 << 15
 
 const (
-	pageSize  = 4096
-	mostPages = 48 << 20 / pageSize // of one image
+	pageSize = 4096
+	maxPages = 48 << 20 / pageSize // of one image
 )
 
 // pages is the memory of an image, by the addresses of its file. Each page is read once.
@@ -192,7 +192,7 @@ func (p *pages) page(n uint64) []byte {
 	if b, ok := p.kept[n]; ok {
 		return b
 	}
-	if len(p.kept) == mostPages {
+	if len(p.kept) == maxPages {
 		return nil
 	}
 	b := make([]byte, pageSize)
@@ -215,7 +215,7 @@ func (s *shared) at(m *image.Module, pid int, addr uint64) []image.Place {
 		if len(places) == 0 || places[0].Function == "" {
 			places = s.bySymbol(m, pid, addr, places)
 		}
-		if len(s.places) == mostPlaces {
+		if len(s.places) == maxPlaces {
 			clear(s.places)
 		}
 		if s.named {
@@ -308,11 +308,11 @@ func (s *shared) readFile(path, id string) bool {
 	return true
 }
 
-// mostVDSO bounds the size of the image that the kernel maps into each process.
-const mostVDSO = 1 << 20
+// maxVDSO bounds the size of the image that the kernel maps into each process.
+const maxVDSO = 1 << 20
 
 func vdsoSymbols(m *image.Module, pid int) *image.Symbols {
-	b := make([]byte, min(m.Header.End-m.Header.Start, mostVDSO))
+	b := make([]byte, min(m.Header.End-m.Header.Start, maxVDSO))
 	if !hold.Memory(pid).Read(m.Header.Start, b) {
 		return nil
 	}

@@ -17,12 +17,12 @@ import (
 )
 
 const (
-	// mostChildrenOf bounds the processes of a rank that are read. A pool has one for each processor at most.
-	mostChildrenOf = 64
-	// mostChildren bounds those of all ranks of the host.
-	mostChildren = 256
-	// mostCounted bounds those of a rank that are looked for.
-	mostCounted = 1024
+	// maxChildrenOf bounds the processes of a rank that are read. A pool has one for each processor at most.
+	maxChildrenOf = 64
+	// maxChildren bounds those of all ranks of the host.
+	maxChildren = 256
+	// maxCounted bounds those of a rank that are looked for.
+	maxCounted = 1024
 )
 
 // family are processes that ranks have started, and those that these have started.
@@ -42,7 +42,7 @@ func (c *cache) readFamily(pids, of []int, ranks map[int]bool, v view) *family {
 	f := &family{left: map[int]int{}}
 	for _, i := range of {
 		all := descendants(pids[i], proc.Children, ranks)
-		n := min(len(all), mostChildrenOf, mostChildren-len(f.pids))
+		n := min(len(all), maxChildrenOf, maxChildren-len(f.pids))
 		for _, pid := range all[:n] {
 			f.pids, f.parent = append(f.pids, pid), append(f.parent, i)
 			f.names = append(f.names, kernelcall.Shown(proc.Name(pid)))
@@ -77,7 +77,7 @@ func descendants(pid int, children func(int) []int, ranks map[int]bool) (all []i
 	seen := map[int]bool{pid: true, os.Getpid(): true}
 	for next := []int{pid}; len(next) > 0; next = next[1:] {
 		for _, child := range children(next[0]) {
-			if len(all) == mostCounted {
+			if len(all) == maxCounted {
 				return all
 			}
 			if !seen[child] && !ranks[child] {

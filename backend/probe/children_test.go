@@ -50,7 +50,7 @@ func TestIdleChildren(t *testing.T) {
 }
 
 func TestDescendants(t *testing.T) {
-	tree := map[int][]int{1: {2, 3}, 2: {4, os.Getpid()}, 4: {2, 5}, 3: {6}, os.Getpid(): {7}, 9: make([]int, 3*mostCounted)}
+	tree := map[int][]int{1: {2, 3}, 2: {4, os.Getpid()}, 4: {2, 5}, 3: {6}, os.Getpid(): {7}, 9: make([]int, 3*maxCounted)}
 	for i := range tree[9] {
 		tree[9][i] = 10 + i
 	}
@@ -60,7 +60,7 @@ func TestDescendants(t *testing.T) {
 	if got := of(1); !slices.Equal(got, []int{2, 4, 5}) {
 		t.Errorf("got %v", got)
 	}
-	if got := len(of(9)); got != mostCounted {
+	if got := len(of(9)); got != maxCounted {
 		t.Errorf("%d of too many", got)
 	}
 }

@@ -12,18 +12,18 @@ import (
 	"sdm/backend/probe/unwind"
 )
 
-// mostFunction bounds a function whose end is not known, in bytes.
-const mostFunction = 256 << 10
+// maxFunction bounds a function whose end is not known, in bytes.
+const maxFunction = 256 << 10
 
-// mostFunctions bounds the functions of an image that are kept.
-const mostFunctions = 1000
+// maxFunctions bounds the functions of an image that are kept.
+const maxFunctions = 1000
 
-// mostDerived bounds the instructions of code without tables that are followed for one sample of a process:
+// maxDerived bounds the instructions of code without tables that are followed for one sample of a process:
 // hostile code takes about a second for that many. The next sample may follow as many again.
-const mostDerived = 500_000
+const maxDerived = 500_000
 
-// mostNamed bounds the instructions that are followed for one name.
-const mostNamed = 20_000
+// maxNamed bounds the instructions that are followed for one name.
+const maxNamed = 20_000
 
 // Function implements unwind.Code. A symbol without a size counts only if the code leads from its address
 // to pc. A part that the compiler has split off (f.cold) is entered from the function f, so its entry is
@@ -50,8 +50,8 @@ func (p *process) Function(pc uint64) (entry uint64, ok bool) {
 	return entry, ok
 }
 
-// mostTails bounds the functions that are followed from one to which a call leads.
-const mostTails = 8
+// maxTails bounds the functions that are followed from one to which a call leads.
+const maxTails = 8
 
 // Derived implements unwind.Code. Only functions of images are followed: generated code changes.
 func (p *process) Derived(entry, pc uint64) (row *cfi.Row, bias uint64) {
@@ -60,7 +60,7 @@ func (p *process) Derived(entry, pc uint64) (row *cfi.Row, bias uint64) {
 		return nil, 0
 	}
 	m := &p.modules[i]
-	for next, n := []uint64{entry - m.Bias}, 0; n < min(len(next), mostTails); n++ {
+	for next, n := []uint64{entry - m.Bias}, 0; n < min(len(next), maxTails); n++ {
 		f := p.images[i].derive(m, p.pid, next[n], &p.derivable)
 		if f == nil {
 			continue
@@ -86,10 +86,10 @@ func (s *shared) derive(m *image.Module, pid int, entry uint64, left *int) *deri
 	s.need(m, pid)
 	s.from, s.bias = hold.Memory(pid), m.Bias
 	f, _ := derived.Of(code{s, m, entry}, entry, left) // nil if there is an error
-	if *left < 0 && begun < mostDerived {              // it may succeed with the whole budget of the next sample
+	if *left < 0 && begun < maxDerived {               // it may succeed with the whole budget of the next sample
 		return nil
 	}
-	if len(s.functions) == mostFunctions {
+	if len(s.functions) == maxFunctions {
 		clear(s.functions)
 	}
 	s.functions[entry] = f
@@ -101,7 +101,7 @@ func (s *shared) derive(m *image.Module, pid int, entry uint64, left *int) *deri
 func (s *shared) nameOf(m *image.Module, pid int, addr uint64) string {
 	f, ok := s.symbols.Function(addr)
 	if ok && f.Size == 0 && hold.Machine.PC == unwind.AMD64.PC {
-		left := mostNamed
+		left := maxNamed
 		if x := s.derive(m, pid, f.First, &left); x != nil && x.Whole && !x.Reaches(addr) {
 			return ""
 		}
@@ -124,7 +124,7 @@ func (c code) Function(addr uint64) (first, end uint64, ok bool) {
 	if f, ok := c.symbols.Function(addr); ok && f.Size > 0 && (f.First == c.entry || addr != c.entry) {
 		return f.First, f.First + f.Size, true
 	}
-	end = min(c.entry+mostFunction, c.m.End-c.m.Bias)
+	end = min(c.entry+maxFunction, c.m.End-c.m.Bias)
 	if next, ok := c.symbols.After(c.entry); ok {
 		end = min(end, next)
 	}

@@ -63,16 +63,16 @@ type watched struct {
 	runs                              *runs
 }
 
-// mostQueued is the number of requests that may wait. Further ones block their caller: a session
+// maxQueued is the number of requests that may wait. Further ones block their caller: a session
 // has one outstanding request for each rank.
-const mostQueued = 1024
+const maxQueued = 1024
 
 // New returns a back end without ranks; Attach adds them. For each command stacks it logs, at level Debug,
 // how many threads were read, how long a process was held at most, and how long the command took. debugFiles is
 // the directory of separate debug files, for instance DebugFiles; "": none are read. Reading a large one can take
 // some 100 ms.
 func New(sink backend.Sink, log *slog.Logger, debugFiles string) *Backend {
-	b := &Backend{sink: sink, log: log, queue: make(chan func(), mostQueued), cache: newCache(), ranks: map[rank.ID]*watched{}}
+	b := &Backend{sink: sink, log: log, queue: make(chan func(), maxQueued), cache: newCache(), ranks: map[rank.ID]*watched{}}
 	b.cache.debugFiles = debugFiles
 	b.wg.Go(b.run)
 	return b

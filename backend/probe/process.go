@@ -68,7 +68,7 @@ var errNoMemory = errors.New("the process has ended")
 func (c *cache) look(pid int) (*process, error) {
 	if p := c.processes[pid]; p != nil && p.isAsBefore() {
 		p.findPython()
-		p.fresh, p.derivable = false, mostDerived
+		p.fresh, p.derivable = false, maxDerived
 		return p, nil
 	}
 	p, err := c.read(pid)
@@ -83,7 +83,7 @@ func (c *cache) look(pid int) (*process, error) {
 
 // read reads the mappings of a process and finds its images.
 func (c *cache) read(pid int) (*process, error) {
-	p := &process{id: pid, fresh: true, derivable: mostDerived}
+	p := &process{id: pid, fresh: true, derivable: maxDerived}
 	p.by(pid)
 	err := p.readMaps(&c.text)
 	if errors.Is(err, errNoMemory) {
@@ -130,7 +130,7 @@ func (p *process) readMaps(t *mapsText) (err error) {
 	if t.text, err = proc.ReadText(fmt.Sprintf("/proc/%d/maps", p.pid), t.text, math.MaxInt); err != nil {
 		return err
 	}
-	if len(t.names) > mostPlaces {
+	if len(t.names) > maxPlaces {
 		t.names = image.Names{}
 	}
 	p.maps, p.text = image.ParseMaps(t.text, t.names), t

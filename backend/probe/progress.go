@@ -22,11 +22,11 @@ import (
 )
 
 const (
-	// mostStates is how many different states of a thread are remembered. A thread that returns to one of
+	// maxStates is how many different states of a thread are remembered. A thread that returns to one of
 	// them, as one that calls MPI_Test without end does, is not taken to have made progress.
-	mostStates = 16
-	// mostThreads bounds the threads of a rank whose states are remembered.
-	mostThreads = 4096
+	maxStates = 16
+	// maxThreads bounds the threads of a rank whose states are remembered.
+	maxThreads = 4096
 	// leastIO is the number of bytes from which on a rank has read or written something. Timers and
 	// notifications within a process are 8 bytes each.
 	leastIO = 64
@@ -77,7 +77,7 @@ func (p *process) signsOf(shot *snapshot.Process, held *hold.Process, w *waits, 
 	for i := range shot.Threads {
 		t := &shot.Threads[i]
 		c, inMPI := p.calls[t.TID]
-		if len(threads[i]) > 0 && threads[i][0].Func == stack.Helpers && !inMPI || len(s.threads) == mostThreads {
+		if len(threads[i]) > 0 && threads[i][0].Func == stack.Helpers && !inMPI || len(s.threads) == maxThreads {
 			continue
 		}
 		hash := digest.New()
@@ -184,7 +184,7 @@ func (x *progress) compare(now *signs, seen tally, variable bool) string {
 		known := x.states[tid]
 		if !slices.Contains(known, hash) {
 			changed = true
-			known = append(known[max(0, len(known)-mostStates+1):], hash)
+			known = append(known[max(0, len(known)-maxStates+1):], hash)
 		}
 		states[tid] = known
 	}
@@ -255,9 +255,9 @@ func (b *Backend) progressOf(ids []rank.ID, samples []sample) []column.Column {
 			troubles[s.signs.trouble] = troubles[s.signs.trouble].Union(one)
 		}
 	}
-	columns := []column.Column{columnOf(protocol.Progress, all, mostActivities)}
+	columns := []column.Column{columnOf(protocol.Progress, all, maxActivities)}
 	if b.cache.value != nil {
-		columns = append(columns, columnOf(protocol.ProgressTrouble, troubles, mostActivities))
+		columns = append(columns, columnOf(protocol.ProgressTrouble, troubles, maxActivities))
 	}
 	return columns
 }

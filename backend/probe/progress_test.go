@@ -132,10 +132,10 @@ func TestCompare(t *testing.T) {
 			t.Errorf("%d: got %s, want %s", i, got, c.want)
 		}
 	}
-	for n := range uint64(2 * mostStates) {
+	for n := range uint64(2 * maxStates) {
 		x.compare(&signs{threads: map[int]uint64{1: 100 + n}}, tally{}, false)
 	}
-	if n := len(x.states[1]); n != mostStates {
+	if n := len(x.states[1]); n != maxStates {
 		t.Errorf("%d states are kept", n)
 	}
 }

@@ -28,8 +28,8 @@ type pythonOf struct {
 	shot   *python.Snapshot // of the present sample; nil: not copied yet
 }
 
-// mostInterpreters bounds the processes whose interpreters an image keeps.
-const mostInterpreters = 4096
+// maxInterpreters bounds the processes whose interpreters an image keeps.
+const maxInterpreters = 4096
 
 // pythonImages are the images of a process that may contain an interpreter.
 type pythonImages struct {
@@ -75,7 +75,7 @@ func (p *process) findPython() {
 			x.why = err.Error()
 			return
 		}
-		if len(s.interpreters) == mostInterpreters {
+		if len(s.interpreters) == maxInterpreters {
 			clear(s.interpreters)
 		}
 		s.interpreters[p.pid] = x.in

@@ -21,13 +21,13 @@ type runs struct {
 // when it sleeps again.
 const switchesOfHold = 2
 
-// mostSwitches bounds the threads of a process whose switches are read.
-const mostSwitches = 1024
+// maxSwitches bounds the threads of a process whose switches are read.
+const maxSwitches = 1024
 
 // runsOf returns those of a process; nil: they are not known.
 func runsOf(pid int) *runs {
 	tids := hold.Threads(pid)
-	if len(tids) > mostSwitches {
+	if len(tids) > maxSwitches {
 		return nil
 	}
 	r := &runs{switches: map[int]uint64{}}

@@ -37,8 +37,8 @@ type cost struct {
 	held    time.Duration // of the process that was held longest at a time
 }
 
-// mostTakes is how often a process is read at most if its Python frames are inconsistent.
-const mostTakes = 3
+// maxTakes is how often a process is read at most if its Python frames are inconsistent.
+const maxTakes = 3
 
 // take stops all threads of processes at the same time, copies their stacks, resumes them and follows the
 // copied stacks. Result i is that of pids[i]. The caller calls unload when it has answered.
@@ -57,7 +57,7 @@ func (c *cache) takeMore(pids []int, v view) []sample {
 	}
 	for n := 1; len(again) > 0; n++ {
 		again = c.takeOnce(pids, again, out, v)
-		if n == mostTakes {
+		if n == maxTakes {
 			break
 		}
 	}

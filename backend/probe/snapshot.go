@@ -40,8 +40,8 @@ type copied struct {
 	pages  map[uint64][]byte        // that have been read
 }
 
-// mostCopied bounds the pages of a process that are kept: 32 MiB.
-const mostCopied = 32 << 20 / pageSize
+// maxCopied bounds the pages of a process that are kept: 32 MiB.
+const maxCopied = 32 << 20 / pageSize
 
 // memoryOf returns the memory of a held process, which shares pages of code with other processes.
 func (p *process) memoryOf(held *hold.Process) *copied {
@@ -127,7 +127,7 @@ func (c *copied) page(n uint64) []byte {
 	if page, known := c.pages[n]; known {
 		return page
 	}
-	if len(c.pages) == mostCopied {
+	if len(c.pages) == maxCopied {
 		return nil
 	}
 	if c.pages == nil {
@@ -171,7 +171,7 @@ func (x placed) Function(pc uint64) (symbol string, first uint64, ok bool) {
 	if !known {
 		f, _ = x.symbols().Function(addr)
 		s.loaded = true
-		if len(s.around) == mostPlaces {
+		if len(s.around) == maxPlaces {
 			clear(s.around)
 		}
 		if s.named {

@@ -14,8 +14,8 @@ import (
 	"sdm/protocol/stack"
 )
 
-// mostStamped bounds the bytes of a stack that are looked at for a stamp.
-const mostStamped = 1 << 20
+// maxStamped bounds the bytes of a stack that are looked at for a stamp.
+const maxStamped = 1 << 20
 
 // addNumber adds the bytes of a number to a hash.
 func addNumber(hash digest.Running, v uint64) {
@@ -59,7 +59,7 @@ func stamp(hash digest.Running, shot *snapshot.Process, held *hold.Thread, t *sn
 		if t.Pointer > from && t.Pointer-from < uint64(len(b)) { // after it the kernel notes on which processor the thread runs (rseq(2))
 			b = b[:t.Pointer-from]
 		}
-		addExcept(hash, b[:min(len(b), mostStamped)], from, except)
+		addExcept(hash, b[:min(len(b), maxStamped)], from, except)
 	}
 }
 

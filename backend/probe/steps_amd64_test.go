@@ -121,7 +121,7 @@ func (s *stepper) stack(t *testing.T) unwind.Stack {
 			t.Fatal(err)
 		}
 	}
-	s.process.derivable = mostDerived
+	s.process.derivable = maxDerived
 	sp, _ := regs.Get(unwind.AMD64.SP)
 	near := hold.Piece{Addr: sp - 128, Bytes: make([]byte, 8<<10)}
 	for !hold.Memory(s.pid).Read(near.Addr, near.Bytes) {

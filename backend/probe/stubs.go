@@ -71,7 +71,7 @@ func (s *shared) linkOf(m *image.Module, pid int, slot uint64) string {
 		if s.links == nil {
 			s.links = m.Links(hold.Memory(pid))
 		}
-		if len(s.linkNames) == mostPlaces {
+		if len(s.linkNames) == maxPlaces {
 			clear(s.linkNames)
 		}
 		name = s.links.Name(slot, &s.pages)

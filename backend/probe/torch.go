@@ -103,15 +103,15 @@ func numberOrUnknown(n int) string {
 	return fmt.Sprint(n)
 }
 
-// mostGroupText bounds the bytes of the ranks in the name of a process group.
-const mostGroupText = 40
+// maxGroupText bounds the bytes of the ranks in the name of a process group.
+const maxGroupText = 40
 
 // groupName names a process group: torch numbers most of them.
 func groupName(g *torch.Group) string {
 	if g.Default {
 		return "the default process group"
 	}
-	if ranks := setOf(g.Members).String(); len(ranks) <= mostGroupText {
+	if ranks := setOf(g.Members).String(); len(ranks) <= maxGroupText {
 		return "the process group of " + ranks
 	}
 	return fmt.Sprintf("the process group %s of %d ranks", g.Name, len(g.Members))

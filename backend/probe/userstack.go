@@ -43,7 +43,7 @@ func (m *team) ofUser(i int) (frames []stack.Frame, called string) {
 	case m.interpreterWaits(i):
 		called = "for a lock of threading"
 	}
-	for _, f := range all[max(last+1, len(all)-mostNative):] {
+	for _, f := range all[max(last+1, len(all)-maxNative):] {
 		if !m.python[i] && !own[f.Func] && !strings.Contains(f.From, "libffi") {
 			frames = append(frames, f)
 		}
@@ -51,8 +51,8 @@ func (m *team) ofUser(i int) (frames []stack.Frame, called string) {
 	return frames, called
 }
 
-// mostNative bounds the frames within the innermost one of Python that are kept.
-const mostNative = 4
+// maxNative bounds the frames within the innermost one of Python that are kept.
+const maxNative = 4
 
 // withoutStandard removes the frames of the standard library of C++ that are in the program, since they are in its headers,
 // if a frame with a line remains; and all but one of several frames in a row without a name in one library.

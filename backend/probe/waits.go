@@ -155,8 +155,8 @@ func (p *process) wasNotRead(shot *snapshot.Process) bool {
 		slices.ContainsFunc(shot.Threads, func(t snapshot.Thread) bool { return t.Why != "" })
 }
 
-// mostShared bounds the mappings of shared memory that are looked at.
-const mostShared = 4096
+// maxShared bounds the mappings of shared memory that are looked at.
+const maxShared = 4096
 
 // arrivals returns a hash of the first page of each mapping of shared memory, which has the ends of the
 // message queues of UCX. 0: there is no such mapping.
@@ -166,7 +166,7 @@ func (p *process) arrivals() uint64 {
 	for i := range p.maps {
 		m := &p.maps[i]
 		shared := strings.HasPrefix(m.Path, "/SYSV") || strings.HasPrefix(m.Path, "/dev/shm/")
-		if shared && m.Writable && n < mostShared && hold.Memory(p.pid).Read(m.Start, page) {
+		if shared && m.Writable && n < maxShared && hold.Memory(p.pid).Read(m.Start, page) {
 			hash.Add(page)
 			n++
 		}

@@ -14,8 +14,8 @@ import (
 )
 
 const (
-	// mostElements bounds an array, and so the time of one command.
-	mostElements = 10_000_000
+	// maxElements bounds an array, and so the time of one command.
+	maxElements = 10_000_000
 	// shownElements is how many elements of an array print shows, as in gdb.
 	shownElements = 200
 	// elementSize is the size of an element in bytes, as if it were in memory.
@@ -106,8 +106,8 @@ func (m *machine) hash(s *state, a *protocol.Args) (answer, *protocol.Fault) {
 	if whole {
 		spans = []protocol.Span{{Last: n - 1}}
 	}
-	if len(spans) > protocol.MostSpans {
-		return answer{}, &protocol.Fault{Kind: protocol.FaultUsage, Message: fmt.Sprintf("%d spans, at most %d can be asked for", len(spans), protocol.MostSpans)}
+	if len(spans) > protocol.MaxSpans {
+		return answer{}, &protocol.Fault{Kind: protocol.FaultUsage, Message: fmt.Sprintf("%d spans, at most %d can be asked for", len(spans), protocol.MaxSpans)}
 	}
 	var cells []cell
 	for i, span := range spans {

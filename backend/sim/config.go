@@ -76,12 +76,12 @@ func (Wall) AfterFunc(d time.Duration, f func()) (stop func()) {
 
 // Validate returns an error that names a wrong field and the reason.
 func (c Config) Validate() error {
-	const mostVariants = 1 << 20 // one for each rank of the largest trees in tests
+	const maxVariants = 1 << 20 // one for each rank of the largest trees in tests
 	switch {
 	case c.Size < 0:
 		return fmt.Errorf("size %d is negative", c.Size)
-	case c.Variants < 0 || c.Variants > mostVariants:
-		return fmt.Errorf("variants %d is not from 0 to %d", c.Variants, mostVariants)
+	case c.Variants < 0 || c.Variants > maxVariants:
+		return fmt.Errorf("variants %d is not from 0 to %d", c.Variants, maxVariants)
 	case c.FailCode < 0 || c.FailCode > 255:
 		return fmt.Errorf("exit code %d is not from 0 to 255", c.FailCode)
 	case c.CrashLine != 0 && newProgram(1).at(c.CrashLine) < 0:

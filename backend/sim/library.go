@@ -71,9 +71,9 @@ type stackKey struct {
 
 // Bounds of a library, because parts of keys come from users. A full table is cleared.
 const (
-	mostBodies = 64 << 10
-	mostStacks = 64 << 10
-	mostSums   = 4 << 10
+	maxBodies = 64 << 10
+	maxStacks = 64 << 10
+	maxSums   = 4 << 10
 )
 
 func (l *Library) body(k bodyKey, make func() any) []byte {
@@ -86,7 +86,7 @@ func (l *Library) body(k bodyKey, make func() any) []byte {
 	b = canonical.JSON(make())
 	l.mu.Lock()
 	defer l.mu.Unlock()
-	if len(l.bodies) >= mostBodies {
+	if len(l.bodies) >= maxBodies {
 		clear(l.bodies)
 	}
 	l.bodies[k] = b
@@ -106,7 +106,7 @@ func (l *Library) stack(k stackKey, make func() *sharedStack) *sharedStack {
 	if s := l.stacks[k]; s != nil {
 		return s
 	}
-	if len(l.stacks) >= mostStacks {
+	if len(l.stacks) >= maxStacks {
 		clear(l.stacks)
 		clear(l.frames)
 	}
@@ -127,7 +127,7 @@ func (l *Library) sum(k sumKey) ([]uint64, bool) {
 func (l *Library) keepSum(k sumKey, sums []uint64) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
-	if len(l.sums) >= mostSums {
+	if len(l.sums) >= maxSums {
 		clear(l.sums)
 	}
 	l.sums[k] = sums

@@ -21,22 +21,22 @@ type Variable struct {
 	Elements int
 }
 
-// mostVariables bounds the time of one evaluation.
-const mostVariables = 100
+// maxVariables bounds the time of one evaluation.
+const maxVariables = 100
 
 // validateVariables evaluates each expression once. An error that only some ranks have (a division
 // by zero) is reported when the variable is printed.
 func (c *Config) validateVariables() error {
-	if len(c.Variables) > mostVariables {
-		return fmt.Errorf("%d variables, at most %d are possible", len(c.Variables), mostVariables)
+	if len(c.Variables) > maxVariables {
+		return fmt.Errorf("%d variables, at most %d are possible", len(c.Variables), maxVariables)
 	}
 	there := scope{size: max(c.Size, 1), program: newProgram(1)}
 	for i, v := range c.Variables {
 		if !isName(v.Name) {
 			return fmt.Errorf("%q cannot be the name of a variable", v.Name)
 		}
-		if v.Elements < 0 || v.Elements > mostElements {
-			return fmt.Errorf("variable %s: %d elements are not from 1 to %d", v.Name, v.Elements, mostElements)
+		if v.Elements < 0 || v.Elements > maxElements {
+			return fmt.Errorf("variable %s: %d elements are not from 1 to %d", v.Name, v.Elements, maxElements)
 		}
 		there.globals, there.indexed = everywhere(c.Variables[:i]), v.Elements > 0
 		if _, bad := evaluate(v.Expr, there); bad != nil && bad.Message != divisionByZero {

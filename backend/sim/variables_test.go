@@ -40,7 +40,7 @@ func TestVariables(t *testing.T) {
 func TestVariablesAreRefused(t *testing.T) {
 	all := rank.Range(0, 3)
 	var many []Variable
-	for i := range mostVariables + 1 {
+	for i := range maxVariables + 1 {
 		many = append(many, Variable{fmt.Sprintf("v%d", i), "1", all, 0})
 	}
 	for _, tt := range []struct {
@@ -52,7 +52,7 @@ func TestVariablesAreRefused(t *testing.T) {
 		{"empty name", []Variable{{"", "1", all, 0}}, "cannot be the name"},
 		{"later one", []Variable{{"a", "b", all, 0}, {"b", "1", all, 0}}, `No symbol "b"`},
 		{"syntax", []Variable{{"a", "1 +", all, 0}}, "syntax error"},
-		{"too long", []Variable{{"a", "i", all, mostElements + 1}}, "elements are not from 1"},
+		{"too long", []Variable{{"a", "i", all, maxElements + 1}}, "elements are not from 1"},
 		{"no index", []Variable{{"a", "i", all, 0}}, `No symbol "i"`},
 		{"too many", many, "at most 100"},
 	} {
@@ -68,11 +68,11 @@ func TestVariablesAreRefused(t *testing.T) {
 // twice; a naive evaluation takes 2 to the 100 steps.
 func TestVariablesDoNotExplode(t *testing.T) {
 	vs := []Variable{{"v0", "1", rank.Of(0), 0}}
-	for i := 1; i < mostVariables; i++ {
+	for i := 1; i < maxVariables; i++ {
 		vs = append(vs, Variable{fmt.Sprintf("v%d", i), fmt.Sprintf("v%d * 1 + v%d * 0", i-1, i-1), rank.Of(0), 0})
 	}
 	s := scope{program: newProgram(1), globals: vs}
-	if v, ok := s.lookup(fmt.Sprintf("v%d", mostVariables-1)); !ok || v.number != 1 {
+	if v, ok := s.lookup(fmt.Sprintf("v%d", maxVariables-1)); !ok || v.number != 1 {
 		t.Errorf("got %v %v", v, ok)
 	}
 }

@@ -20,11 +20,11 @@ type callers struct {
 	mu    sync.Mutex
 	calls int      // all connections
 	letIn int      // those that the rendezvous has authenticated
-	hosts []string // addresses of the first ones, up to mostCallers
+	hosts []string // addresses of the first ones, up to maxCallers
 }
 
-// mostCallers limits the number of addresses that are reported.
-const mostCallers = 4
+// maxCallers limits the number of addresses that are reported.
+const maxCallers = 4
 
 // Accept counts the connections.
 func (c *callers) Accept() (net.Conn, error) {
@@ -34,7 +34,7 @@ func (c *callers) Accept() (net.Conn, error) {
 		c.mu.Lock()
 		defer c.mu.Unlock()
 		c.calls++
-		if len(c.hosts) < mostCallers && !slices.Contains(c.hosts, host) {
+		if len(c.hosts) < maxCallers && !slices.Contains(c.hosts, host) {
 			c.hosts = append(c.hosts, host)
 		}
 	}

@@ -118,8 +118,8 @@ func (o *options) declare(f *pflag.FlagSet) {
 // its nodes until its time limit. Users who start the master later give a longer wait.
 const defaultConnectWait = 10 * time.Minute
 
-// mostAhead bounds the gdbs that are started before the ranks are known.
-const mostAhead = 64
+// maxAhead bounds the gdbs that are started before the ranks are known.
+const maxAhead = 64
 
 // attended returns the wait for the parent of servers that notice when their master or starter is
 // gone: --connect-wait if it is given, otherwise 0, which is without limit.
@@ -193,8 +193,8 @@ func (o *options) check(f *pflag.FlagSet) error {
 		return badPlace
 	case badGDB != nil:
 		return badGDB
-	case o.gdbsAhead < 0 || o.gdbsAhead > mostAhead:
-		return fmt.Errorf("--gdbs-ahead %d is not from 0 to %d", o.gdbsAhead, mostAhead)
+	case o.gdbsAhead < 0 || o.gdbsAhead > maxAhead:
+		return fmt.Errorf("--gdbs-ahead %d is not from 0 to %d", o.gdbsAhead, maxAhead)
 	case o.gdbsAhead > 0 && o.like:
 		return errors.New("--gdbs-ahead goes without --like-ranks: the environment of the gdbs would be another one")
 	case o.output != "console" && o.output != "starter":

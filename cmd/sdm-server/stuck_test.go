@@ -56,10 +56,10 @@ func standstill(t *testing.T, pids []int) int {
 // reads again, every byte arrives in order.
 func TestStuckReaderBoundsMemory(t *testing.T) {
 	const (
-		last     = 90_000
-		line     = "%0100.0f" // long lines: bytes are bounded, and each line takes time to check
-		mostAll  = 16 << 20   // of 3 × 9 MB; sockets buffer some
-		mostHere = 32 << 20
+		last    = 90_000
+		line    = "%0100.0f" // long lines: bytes are bounded, and each line takes time to check
+		maxAll  = 16 << 20   // of 3 × 9 MB; sockets buffer some
+		maxHere = 32 << 20
 	)
 	_, d := startLocal(t, 3, 1)
 	d.do("launch", protocol.Args{Job: &protocol.Job{Program: "seq", Args: []string{"-f", line, "1", strconv.Itoa(last)}}})
@@ -75,8 +75,8 @@ func TestStuckReaderBoundsMemory(t *testing.T) {
 	runtime.ReadMemStats(&now)
 	here := int(now.HeapAlloc) - int(before.HeapAlloc)
 	t.Logf("nothing is read: %d bytes were written, %d bytes more are held here", sum, here)
-	if sum > mostAll || here > mostHere {
-		t.Errorf("nothing is read, and %d bytes were written (at most %d), %d are held here (at most %d)", sum, mostAll, here, mostHere)
+	if sum > maxAll || here > maxHere {
+		t.Errorf("nothing is read, and %d bytes were written (at most %d), %d are held here (at most %d)", sum, maxAll, here, maxHere)
 	}
 
 	next, rest, left := map[rank.ID]int{}, map[rank.ID]string{}, 4

@@ -155,7 +155,7 @@ func TestHelpHasGroups(t *testing.T) {
 		}
 	})
 	first, _, _ := strings.Cut(help, "\n\n")
-	for _, name := range mostUsed {
+	for _, name := range maxUsed {
 		if !strings.Contains(first, "--"+name+" ") {
 			t.Errorf("--%s is not in the first group:\n%s", name, first)
 		}

@@ -35,15 +35,15 @@ type runOptions struct {
 	pmix         pmixOptions
 }
 
-// mostUsed are the flags that help about sdm run shows first.
-var mostUsed = []string{"np", "execute", "eval", "batch", "stop-at", "env", "cwd", "stdin-file", "launcher", "gdb"}
+// maxUsed are the flags that help about sdm run shows first.
+var maxUsed = []string{"np", "execute", "eval", "batch", "stop-at", "env", "cwd", "stdin-file", "launcher", "gdb"}
 
 func newRunOptions(env []string) *runOptions { return &runOptions{options: newOptions(env), np: 1} }
 
 // flags returns the flags of sdm run.
 func (o *runOptions) flags() *flagSet {
 	f := newFlags("run")
-	f.first = mostUsed
+	f.first = maxUsed
 	f.add("Ranks on this machine", func(f *pflag.FlagSet) {
 		f.VarP(npValue{o}, "np", "n", "`number` of ranks")
 		f.BoolVar(&o.force, "force", false, "start more than 1000 ranks on this machine, or connect to a PMIx server that is known to end when a tool connects")

@@ -38,8 +38,8 @@ const (
 	alsoWait = time.Minute
 	// execWait bounds the command of --exec.
 	execWait = 5 * time.Minute
-	// mostAlso bounds the bytes of the answers to --also.
-	mostAlso = 8 << 20
+	// maxAlso bounds the bytes of the answers to --also.
+	maxAlso = 8 << 20
 )
 
 // stalled reports a stall.
@@ -239,7 +239,7 @@ func (w *watch) also(ctx context.Context) (values []hangfile.Value) {
 	cmd.Cancel = func() error { return cmd.Process.Signal(syscall.SIGTERM) }
 	cmd.WaitDelay = 5 * time.Second
 	var out, trouble bytes.Buffer
-	cmd.Stdout, cmd.Stderr = &limited{to: &out, left: mostAlso}, &limited{to: &trouble, left: 4 << 10}
+	cmd.Stdout, cmd.Stderr = &limited{to: &out, left: maxAlso}, &limited{to: &trouble, left: 4 << 10}
 	err := cmd.Run()
 	readValues(values, &out)
 	said := strings.TrimSpace(trouble.String())
@@ -277,7 +277,7 @@ func (o *watchOptions) shared() (args []string) {
 // each ends with done.
 func readValues(values []hangfile.Value, out io.Reader) {
 	lines := bufio.NewScanner(out)
-	lines.Buffer(nil, mostAlso)
+	lines.Buffer(nil, maxAlso)
 	for i := 0; lines.Scan() && i < len(values); {
 		var e session.Event
 		if json.Unmarshal(lines.Bytes(), &e) != nil || e.ID == 0 || e.Command != values[i].Command {

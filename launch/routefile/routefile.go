@@ -153,12 +153,12 @@ func Print(w io.Writer, table protocol.RouteTable) error {
 	return b.Flush()
 }
 
-// mostBytes bounds a file: that of a million servers has some 40 MiB.
-const mostBytes = 256 << 20
+// maxBytes bounds a file: that of a million servers has some 40 MiB.
+const maxBytes = 256 << 20
 
 // Read reads a file, which may be a pipe. It ends with ctx.
 func Read(ctx context.Context, path string) (protocol.RouteTable, error) {
-	text, err := userfile.Read(ctx, path, mostBytes)
+	text, err := userfile.Read(ctx, path, maxBytes)
 	if err != nil {
 		return protocol.RouteTable{}, fmt.Errorf("routing file: %w", err)
 	}
@@ -225,7 +225,7 @@ type growing struct {
 // read reads the file. Its last line must have a newline, or the file must have been unchanged for
 // unendedPause.
 func (g *growing) read(ctx context.Context, path string) (protocol.RouteTable, error) {
-	text, err := userfile.Read(ctx, path, mostBytes)
+	text, err := userfile.Read(ctx, path, maxBytes)
 	now := time.Now()
 	if err != nil {
 		return protocol.RouteTable{}, fmt.Errorf("routing file: %w", err)

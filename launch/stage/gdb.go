@@ -121,7 +121,7 @@ func (g *GDB) packPython(ctx context.Context, p *packer, asked answers, libs map
 	if asked.platlib != asked.stdlib {
 		p.tree(inPrefix(asked.execPrefix, asked.platlib), asked.platlib, skip)
 	}
-	packSite(p, asked, mostSite)
+	packSite(p, asked, maxSite)
 	// The pretty-printers of C++ containers import a package from another directory.
 	scripts, _ := fs.Glob(os.DirFS(asked.data), "auto-load/*/*/*/*-gdb.py")
 	for _, s := range scripts {
@@ -132,9 +132,9 @@ func (g *GDB) packPython(ctx context.Context, p *packer, asked answers, libs map
 	}
 }
 
-// mostSite bounds the size of the site's Python packages that are packed, in bytes of disk: users'
+// maxSite bounds the size of the site's Python packages that are packed, in bytes of disk: users'
 // pretty-printers import small ones, and a node does not need a machine-learning library.
-const mostSite = 64 << 20
+const maxSite = 64 << 20
 
 // packSite packs the site's Python packages, unless they are too large together. Libraries of
 // their C modules, other than those of gdb itself, are not packed: the node may have them.

@@ -23,12 +23,12 @@ type Archive struct {
 	Unpacked int64  // bytes of disk that its files need
 }
 
-// mostUnpacked bounds the unpacked size of an archive, in bytes: a gdb with all that it needs is a
+// maxUnpacked bounds the unpacked size of an archive, in bytes: a gdb with all that it needs is a
 // tenth of it.
-const mostUnpacked = 2 << 30
+const maxUnpacked = 2 << 30
 
-// mostDeep bounds the depth of directories: links can form a cycle.
-const mostDeep = 24
+// maxDeep bounds the depth of directories: links can form a cycle.
+const maxDeep = 24
 
 // packer makes an archive. After an error its methods do nothing; finish returns the error.
 type packer struct {
@@ -76,8 +76,8 @@ func (p *packer) begin(h *tar.Header) bool {
 	}
 	p.names[h.Name] = true
 	h.Typeflag = tar.TypeReg
-	if p.unpacked += onDisk(h.Size); p.unpacked > mostUnpacked {
-		p.err = fmt.Errorf("it would take more than %d MB", mostUnpacked>>20)
+	if p.unpacked += onDisk(h.Size); p.unpacked > maxUnpacked {
+		p.err = fmt.Errorf("it would take more than %d MB", maxUnpacked>>20)
 		return false
 	}
 	p.err = p.tar.WriteHeader(h)
@@ -134,7 +134,7 @@ func (p *packer) tree(name, dir string, skip func(name string, dir bool) bool) {
 
 func (p *packer) below(name, dir string, skip func(string, bool) bool, depth int) {
 	entries, err := os.ReadDir(dir)
-	if err != nil || depth > mostDeep {
+	if err != nil || depth > maxDeep {
 		return
 	}
 	for _, e := range entries {

@@ -90,7 +90,7 @@ func (r *Receiver) take(p protocol.Piece) error {
 
 // begin makes the lock, the directory and the file for the archive.
 func (r *Receiver) begin(p protocol.Piece) error {
-	if p.Packed <= 0 || p.Unpacked <= 0 || p.Unpacked > mostUnpacked || p.Packed > mostUnpacked {
+	if p.Packed <= 0 || p.Unpacked <= 0 || p.Unpacked > maxUnpacked || p.Packed > maxUnpacked {
 		return fmt.Errorf("an archive of %d bytes, and %d unpacked, cannot be", p.Packed, p.Unpacked)
 	}
 	if !filepath.IsAbs(p.Dir) {

@@ -253,8 +253,8 @@ func (f *File) Graph() (g *wait.Graph, samples int) {
 	return verdict.GraphOf(Groups(f.Stacks), f.Ended())
 }
 
-// mostSaid bounds Verdict and Calls. The graph has all of it.
-const mostSaid = 1000
+// maxSaid bounds Verdict and Calls. The graph has all of it.
+const maxSaid = 1000
 
 // Judge sets Verdict and Calls from Stacks and States, and adds the versions of MPI and gdb to Versions. Of many calls,
 // those that differ in numbers only are one.
@@ -266,13 +266,13 @@ func (f *File) Judge() {
 		return
 	}
 	found := verdict.Sentences(g, samples)
-	for _, x := range found[:min(len(found), mostSaid)] {
+	for _, x := range found[:min(len(found), maxSaid)] {
 		f.Verdict = append(f.Verdict, Finding(x))
 	}
-	f.Calls = fewRows(RowsOf(g), mostSaid)
-	if more := len(found) - mostSaid; more > 0 {
+	f.Calls = fewRows(RowsOf(g), maxSaid)
+	if more := len(found) - maxSaid; more > 0 {
 		rest := Finding{Kind: verdict.NoVerdict.String(), Text: fmt.Sprintf("and %d more", more)}
-		for _, x := range found[mostSaid:] {
+		for _, x := range found[maxSaid:] {
 			rest.Ranks = rest.Ranks.Union(x.Ranks)
 		}
 		f.Verdict = append(f.Verdict, rest)

@@ -88,8 +88,8 @@ func encodeValue(b *bytes.Buffer, v reflect.Value) {
 	b.WriteString("\n]")
 }
 
-// mostNames bounds the names that Save tries.
-const mostNames = 10000
+// maxNames bounds the names that Save tries.
+const maxNames = 10000
 
 // Save writes a new file and returns its path. The file appears under its name only when it is complete, and none is
 // replaced: if path is taken, it is path-2, path-3 and so on, with the number in front of an extension .html or .json.
@@ -121,7 +121,7 @@ func SaveMode(path string, mode os.FileMode, write func(io.Writer) error) (strin
 	if err != nil {
 		return "", fmt.Errorf("%s: %w", path, err)
 	}
-	for n := 1; n < mostNames; n++ {
+	for n := 1; n < maxNames; n++ {
 		name := numbered(path, n)
 		switch err := publish(t.Name(), name); {
 		case err == nil:
@@ -130,12 +130,12 @@ func SaveMode(path string, mode os.FileMode, write func(io.Writer) error) (strin
 			return "", err
 		}
 	}
-	return "", fmt.Errorf("%s: there are %d such files (remove some)", path, mostNames-1)
+	return "", fmt.Errorf("%s: there are %d such files (remove some)", path, maxNames-1)
 }
 
 // temporary makes a file with another name.
 func temporary(dir string) (t *os.File, err error) {
-	for n := range mostNames {
+	for n := range maxNames {
 		name := filepath.Join(dir, fmt.Sprintf(".sdm-%d-%d.part", os.Getpid(), n))
 		t, err = os.OpenFile(name, os.O_WRONLY|os.O_CREATE|os.O_EXCL, OwnMode)
 		if !os.IsExist(err) {

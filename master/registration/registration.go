@@ -23,11 +23,11 @@ const binomial = "binomial"
 // refusals are the reasons why servers were refused, to be reported to the user.
 type refusals []string
 
-// mostRefusals bounds how many are kept.
-const mostRefusals = 8
+// maxRefusals bounds how many are kept.
+const maxRefusals = 8
 
 func (r *refusals) add(refusal string) {
-	if len(*r) < mostRefusals && !slices.Contains(*r, refusal) {
+	if len(*r) < maxRefusals && !slices.Contains(*r, refusal) {
 		*r = append(*r, refusal)
 	}
 }

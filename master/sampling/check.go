@@ -11,7 +11,7 @@ import (
 
 // Limits of samples; a thousand samples one hour apart are more than a user needs.
 const (
-	mostSamples  = 1000
+	maxSamples   = 1000
 	longestEvery = time.Hour
 	defaultEvery = time.Second
 )
@@ -20,8 +20,8 @@ const (
 func Check(a protocol.Args) *protocol.Fault {
 	every, err := readEvery(a.Every)
 	switch {
-	case a.Samples < 0 || a.Samples > mostSamples:
-		return usage("", "%d samples make no sense; 1 to %d do", a.Samples, mostSamples)
+	case a.Samples < 0 || a.Samples > maxSamples:
+		return usage("", "%d samples make no sense; 1 to %d do", a.Samples, maxSamples)
 	case err != nil || every < 0 || every > longestEvery:
 		return usage("1s, 200ms", "%q cannot be the time between samples", protocol.Clip(a.Every))
 	case a.Progress && a.Samples != 0:

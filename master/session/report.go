@@ -76,8 +76,8 @@ func (e *NotReady) Error() string {
 	return fmt.Sprintf("%d of %d servers are not ready: %s", missing, e.Report.Servers, strings.Join(parts, "; "))
 }
 
-// mostHosts is the maximal number of hosts that a text names.
-const mostHosts = 16
+// maxHosts is the maximal number of hosts that a text names.
+const maxHosts = 16
 
 // String returns "servers 3,7 on node03,node07: connection refused"; it truncates long lists.
 func (a Absent) String() string {
@@ -92,8 +92,8 @@ func (a Absent) String() string {
 		}
 	}
 	text := strings.TrimSpace(word + string(servers))
-	if more := len(a.Hosts) - mostHosts; more > 0 {
-		text += fmt.Sprintf(" on %s and %d more", strings.Join(a.Hosts[:mostHosts], ","), more)
+	if more := len(a.Hosts) - maxHosts; more > 0 {
+		text += fmt.Sprintf(" on %s and %d more", strings.Join(a.Hosts[:maxHosts], ","), more)
 	} else if len(a.Hosts) > 0 {
 		text += " on " + strings.Join(a.Hosts, ",")
 	}

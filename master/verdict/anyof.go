@@ -9,9 +9,9 @@ import (
 	"sdm/protocol/wait"
 )
 
-// mostAny bounds the arcs that anyOf adds. If there would be more, each rank has arcs to the lowest of the ranks only from which
+// maxAny bounds the arcs that anyOf adds. If there would be more, each rank has arcs to the lowest of the ranks only from which
 // its message may come. As none of these can go on, that makes fewer of them a part of the cycle, and the others wait for it.
-const mostAny = 1 << 20
+const maxAny = 1 << 20
 
 // choice is a rank that waits for any of several ranks, by the row edge of the graph.
 type choice struct {
@@ -30,7 +30,7 @@ func (s *solver) anyOf() {
 	free := s.free(choices)
 	choices = slices.DeleteFunc(choices, func(c choice) bool { return free[c.rank] })
 	s.any = map[rank.ID]rank.Set{}
-	most := mostAny / max(len(choices), 1)
+	most := maxAny / max(len(choices), 1)
 	for _, c := range choices {
 		n := 0
 		for r := range c.of.All() {

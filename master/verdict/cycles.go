@@ -65,14 +65,14 @@ func (s *solver) components() {
 	}
 }
 
-// mostRounds bounds the rounds of resolve.
-const mostRounds = 64
+// maxRounds bounds the rounds of resolve.
+const maxRounds = 64
 
 // resolve removes arcs of vertices that need not wait for all of their arcs, and of which some lead into a cycle and
 // others out of it: those into the cycle. Such vertices are ranks in Sendrecv, one half of which may be complete, and
 // loose groups: members may have left.
 func (s *solver) resolve() {
-	for range mostRounds {
+	for range maxRounds {
 		leads := map[int32]bool{} // such vertices with an arc out of the cycle
 		for _, a := range s.arcs {
 			if s.isOptional(a) && s.component[a.from] != s.component[a.to] {

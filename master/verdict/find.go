@@ -144,8 +144,8 @@ func (s *solver) causes() (found []Finding) {
 	return found
 }
 
-// mostLevels bounds the levels of waiting ranks that a sentence about a cause describes.
-const mostLevels = 3
+// maxLevels bounds the levels of waiting ranks that a sentence about a cause describes.
+const maxLevels = 3
 
 // level is the vertices that wait directly for those of the level below, of which the lowest is a cause.
 type level struct {
@@ -259,7 +259,7 @@ func (s *solver) levels(below []int32) (levels []level, named rank.Set) {
 	for _, v := range below {
 		seen[v] = true
 	}
-	for len(below) > 0 && len(levels) < mostLevels {
+	for len(below) > 0 && len(levels) < maxLevels {
 		l := level{groups: map[int32][]rank.ID{}}
 		var above []int32
 		for _, v := range below {

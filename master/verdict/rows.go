@@ -72,14 +72,14 @@ func compareFirst(a, b rank.Set) int {
 	return cmp.Compare(x, y)
 }
 
-// mostCallers bounds the functions that are named as callers of a call.
-const mostCallers = 3
+// maxCallers bounds the functions that are named as callers of a call.
+const maxCallers = 3
 
 // calledBy returns the functions that have made the call of ranks, if that of each of them is known.
 func calledBy(g *wait.Graph, ranks rank.Set) string {
 	var callers []string
 	for _, d := range g.Doings() {
-		if len(callers) > mostCallers || !d.Ranks.Intersects(ranks) {
+		if len(callers) > maxCallers || !d.Ranks.Intersects(ranks) {
 			continue
 		}
 		names := d.Names()
@@ -90,8 +90,8 @@ func calledBy(g *wait.Graph, ranks rank.Set) string {
 			callers = append(callers, text)
 		}
 	}
-	if len(callers) > mostCallers {
-		callers = append(callers[:mostCallers], "others")
+	if len(callers) > maxCallers {
+		callers = append(callers[:maxCallers], "others")
 	}
 	if n := len(callers); n > 1 {
 		callers = []string{strings.Join(callers[:n-1], ", ") + " and " + callers[n-1]}

@@ -13,14 +13,14 @@ import (
 	"sdm/protocol/wait"
 )
 
-// mostRanges bounds the ranges of a set in a sentence.
-const mostRanges = 12
+// maxRanges bounds the ranges of a set in a sentence.
+const maxRanges = 12
 
-// Ranks formats a set for a sentence. Sets of more than mostRanges ranges are cut.
+// Ranks formats a set for a sentence. Sets of more than maxRanges ranges are cut.
 func Ranks(s rank.Set) string {
 	var parts []string
 	for first, last := range s.Ranges() {
-		if len(parts) == mostRanges {
+		if len(parts) == maxRanges {
 			return strings.Join(parts, ",") + ",… (" + strconv.Itoa(s.Len()) + " in all)"
 		}
 		parts = append(parts, rank.Range(first, last).String())
@@ -176,15 +176,15 @@ func (s *solver) anyClauses(arcs []arc) (rest []arc, out []clause) {
 	return rest, out
 }
 
-// mostClauses bounds the clauses of a sentence.
-const mostClauses = 6
+// maxClauses bounds the clauses of a sentence.
+const maxClauses = 6
 
 // sentence joins clauses in the order of first.
 func sentence(clauses []clause, between string) string {
 	slices.SortStableFunc(clauses, func(a, b clause) int { return int(a.first - b.first) })
 	var parts []string
 	for i, c := range clauses {
-		if i == mostClauses {
+		if i == maxClauses {
 			parts = append(parts, fmt.Sprintf("and %d more", len(clauses)-i))
 			break
 		}

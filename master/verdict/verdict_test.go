@@ -311,7 +311,7 @@ func TestForOtherPrograms(t *testing.T) {
 
 // TestManyWaitForAny: a deadlock of so many ranks that not all pairs can be arcs is one finding.
 func TestManyWaitForAny(t *testing.T) {
-	const n = 1200 // squared more than mostAny
+	const n = 1200 // squared more than maxAny
 	world := wait.Comm{Key: "w", Name: "MPI_COMM_WORLD", Members: rank.Range(0, n-1)}
 	of := func(first, last rank.ID, peer int) *wait.Graph {
 		return wait.Of(rank.Range(first, last), wait.Rank{Comms: []wait.Comm{world}, Waits: []wait.Message{receive(peer, 3)}})

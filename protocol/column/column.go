@@ -47,8 +47,8 @@ type ValueCount struct {
 	Ranks rank.Set
 }
 
-// mostLimit is the highest limit that can be encoded; no column has as many values.
-const mostLimit = math.MaxInt32 - 1
+// maxLimit is the highest limit that can be encoded; no column has as many values.
+const maxLimit = math.MaxInt32 - 1
 
 // New returns the column of one rank. The limit is that of Args.Limit: 0 is
 // DefaultLimit, -1 keeps every value.
@@ -59,7 +59,7 @@ func New(name string, r rank.ID, value string, limit int) Column {
 	case limit == 0:
 		limit = DefaultLimit
 	}
-	limit = min(limit, mostLimit)
+	limit = min(limit, maxLimit)
 	return Column{Name: name, limit: limit, values: []ValueCount{{value, rank.Range(r, r)}}}
 }
 
@@ -204,20 +204,20 @@ func (c Column) String() string {
 	for _, v := range c.Values() {
 		value := v.Value
 		if !isPlain(value) {
-			value = fmt.Sprintf("%.*q", mostText, value)
+			value = fmt.Sprintf("%.*q", maxText, value)
 		}
 		parts = append(parts, value+"["+v.Ranks.String()+"]")
 	}
 	return c.Name + "=" + strings.Join(parts, "|")
 }
 
-// mostText is the number of bytes of a value that String shows.
-const mostText = 256
+// maxText is the number of bytes of a value that String shows.
+const maxText = 256
 
 // isPlain reports whether String shows a value unchanged.
 func isPlain(value string) bool {
 	odd := func(r rune) bool { return !unicode.IsPrint(r) || strings.ContainsRune("[]|", r) }
-	return len(value) <= mostText && utf8.ValidString(value) && !strings.ContainsFunc(value, odd)
+	return len(value) <= maxText && utf8.ValidString(value) && !strings.ContainsFunc(value, odd)
 }
 
 // Only returns the part of a column that concerns some ranks. A column whose values

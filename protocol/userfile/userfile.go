@@ -17,8 +17,8 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// MostText bounds a file of text that a person has written, in bytes: a few hundred thousand lines.
-const MostText = 16 << 20
+// MaxText bounds a file of text that a person has written, in bytes: a few hundred thousand lines.
+const MaxText = 16 << 20
 
 // Read returns the content of a file, and an error if that is longer than most bytes. The error names
 // the file; it wraps the cause of ctx if that has ended first.

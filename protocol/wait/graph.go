@@ -24,7 +24,7 @@ type Graph struct {
 	cut    rank.Set
 	doubt  rank.Set
 	unheld rank.Set
-	coarse bool // rows of doings have no details, since they were too many; see mostDoings
+	coarse bool // rows of doings have no details, since they were too many; see maxDoings
 
 	unexpected []Edge
 	numbers    Pairs
@@ -147,9 +147,9 @@ func (s State) String() string { return stateNames[min(s, states-1)] }
 
 // Bounds of what is kept for one rank: bytes of a text, edges, and calls.
 const (
-	mostText  = 1024
-	MaxEdges  = 256
-	mostCalls = 64
+	maxText  = 1024
+	MaxEdges = 256
+	maxCalls = 64
 )
 
 // Names returns the functions of Frames.

@@ -246,14 +246,14 @@ func TestTooManyDetailsAreLeftOut(t *testing.T) {
 		return Of(rank.Range(rank.ID(r), rank.ID(r)), Rank{Doing: d})
 	}
 	var up, down *Graph
-	for r := range mostDoings {
-		up, down = up.Merge(of(r)), of(mostDoings-r).Merge(down)
+	for r := range maxDoings {
+		up, down = up.Merge(of(r)), of(maxDoings-r).Merge(down)
 	}
-	if n := len(up.Doings()); n != mostDoings || up.coarse {
+	if n := len(up.Doings()); n != maxDoings || up.coarse {
 		t.Fatalf("%d rows", n)
 	}
-	up, down = up.Merge(of(mostDoings)), of(0).Merge(down)
-	if n := len(up.Doings()); n != 1 || up.Doings()[0].Does != "" || up.Ranks().Len() != mostDoings+1 || !bytes.Equal(wireOf(up), wireOf(down)) {
+	up, down = up.Merge(of(maxDoings)), of(0).Merge(down)
+	if n := len(up.Doings()); n != 1 || up.Doings()[0].Does != "" || up.Ranks().Len() != maxDoings+1 || !bytes.Equal(wireOf(up), wireOf(down)) {
 		t.Errorf("%d rows: %v and %v", n, up, down)
 	}
 	if _, _, err := Decode(wireOf(up)); err != nil {
@@ -301,12 +301,12 @@ func TestGraphString(t *testing.T) {
 }
 
 func TestWhatOneRankSaysIsBounded(t *testing.T) {
-	x := Rank{Doing: Doing{Frames: strings.Repeat("é", mostText)}}
+	x := Rank{Doing: Doing{Frames: strings.Repeat("é", maxText)}}
 	for i := range MaxEdges + 1 {
 		x.Waits = append(x.Waits, receive(i, 0))
 	}
 	g := Of(rank.Of(5), x)
-	if g.Edges() != nil || !g.Cut().Contains(5) || len(g.Doings()[0].Frames) > mostText {
+	if g.Edges() != nil || !g.Cut().Contains(5) || len(g.Doings()[0].Frames) > maxText {
 		t.Errorf("%v", g)
 	}
 	if _, _, err := Decode(wireOf(g)); err != nil {

@@ -64,7 +64,7 @@ func Of(ranks rank.Set, r Rank) *Graph {
 		c.Key, c.Name = clip(c.Key), clip(c.Name)
 		g.comms = append(g.comms, c)
 	}
-	for _, c := range r.Calls[:min(len(r.Calls), mostCalls)] {
+	for _, c := range r.Calls[:min(len(r.Calls), maxCalls)] {
 		c.Function, c.Comm, c.Op, c.Ranks = clip(c.Function), clip(c.Comm), clip(c.Op), ranks
 		g.calls = append(g.calls, c)
 	}
@@ -116,13 +116,13 @@ func edgesOf(ranks rank.Set, all []Message) (edges []Edge) {
 	return sorted(edges, (*Edge).compare)
 }
 
-// clip makes a text valid UTF-8 of at most mostText bytes.
+// clip makes a text valid UTF-8 of at most maxText bytes.
 func clip(s string) string {
 	s = strings.ToValidUTF8(s, "\uFFFD")
-	if len(s) <= mostText {
+	if len(s) <= maxText {
 		return s
 	}
-	n := mostText
+	n := maxText
 	for !utf8.RuneStart(s[n]) {
 		n--
 	}

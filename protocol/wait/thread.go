@@ -102,10 +102,10 @@ func (r *reader) thread() (t Thread) {
 	return t
 }
 
-// mostDoings bounds the rows of doings with details such as names of files and numbers of processes, which may
+// maxDoings bounds the rows of doings with details such as names of files and numbers of processes, which may
 // be others in each rank. A graph that would have more has none of them, in no row: State, Frames and Calls
 // remain. Since no part of such a graph has more rows, graphs still merge to the same in any order.
-const mostDoings = 512
+const maxDoings = 512
 
 // coarsen removes the details of doings.
 func coarsen(rows []Doing) []Doing {
@@ -118,7 +118,7 @@ func coarsen(rows []Doing) []Doing {
 
 // bound removes the details of the doings if they are too many.
 func (g *Graph) bound() {
-	if detailed := func(d Doing) bool { return d.Does != "" || len(d.Others) > 0 }; !g.coarse && len(g.doings) > mostDoings {
+	if detailed := func(d Doing) bool { return d.Does != "" || len(d.Others) > 0 }; !g.coarse && len(g.doings) > maxDoings {
 		g.coarse = slices.ContainsFunc(g.doings, detailed)
 	}
 	if g.coarse {

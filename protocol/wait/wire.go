@@ -136,7 +136,7 @@ func rows[T any](r *reader, least int, one func(*T)) (list []T) {
 
 func (r *reader) text() string {
 	s := r.String()
-	if len(s) > mostText || !utf8.ValidString(s) {
+	if len(s) > maxText || !utf8.ValidString(s) {
 		r.Fail(errors.New("a text is too long or not UTF-8"))
 	}
 	return s

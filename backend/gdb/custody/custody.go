@@ -44,8 +44,8 @@ type Custodian struct {
 }
 
 const (
-	// mostStarts bounds how many custodian processes are started, in case each ends at once.
-	mostStarts = 10
+	// maxStarts bounds how many custodian processes are started, in case each ends at once.
+	maxStarts = 10
 	// writeWait is how long the custodian process may take to read an order; it takes longer if it
 	// or the machine is stopped.
 	writeWait = time.Second
@@ -116,12 +116,12 @@ func (c *Custodian) tell(o order) {
 
 // start starts the process and sends it all known processes.
 func (c *Custodian) start() {
-	if c.started == mostStarts {
+	if c.started == maxStarts {
 		return
 	}
 	c.started++
 	if err := c.run(); err != nil {
-		c.started = mostStarts
+		c.started = maxStarts
 		if c.warn != nil {
 			c.warn(fmt.Errorf("no custodian: %w", err))
 		}

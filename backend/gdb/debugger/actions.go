@@ -160,7 +160,7 @@ func (ac *actions) runActions(p *point, t *values.Thread, then func(actionOutput
 	left := len(lines)
 	for i, line := range lines {
 		told := func(a request.Answer, text string) {
-			texts[i] = strings.TrimRight(gdbtext.TruncateText(text, values.MostShown), "\n")
+			texts[i] = strings.TrimRight(gdbtext.TruncateText(text, values.MaxShown), "\n")
 			if a.Failed() {
 				texts[i] = "<error: " + a.Results.Str("msg") + ">"
 			}

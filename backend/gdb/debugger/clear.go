@@ -189,9 +189,9 @@ func (bc *breakCommands) breakMatching(q *request.Request) {
 	}
 	// gdb cannot search one file: all functions are searched, and the matches are
 	// bounded.
-	most := protocol.MostFunctions + 1
+	most := protocol.MaxFunctions + 1
 	if file != "" {
-		most = mostSearched
+		most = maxFunctions
 	}
 	bc.ask(q, func(a request.Answer) {
 		if a.Failed() {
@@ -202,7 +202,7 @@ func (bc *breakCommands) breakMatching(q *request.Request) {
 		switch {
 		case len(list) == 0:
 			bc.Fail(q, &protocol.Fault{Kind: protocol.FaultGDB, Message: fmt.Sprintf("No function fits %q.", q.Args.Expr)})
-		case len(list) > protocol.MostFunctions:
+		case len(list) > protocol.MaxFunctions:
 			bc.Fail(q, protocol.TooManyFunctions(q.Args.Expr))
 		default:
 			bc.fitting = list
@@ -211,8 +211,8 @@ func (bc *breakCommands) breakMatching(q *request.Request) {
 	}, "-symbol-info-functions", append(args, "--name", regex, "--max-results", fmt.Sprint(most))...)
 }
 
-// mostSearched bounds the functions among which those of one file are searched.
-const mostSearched = 20_000
+// maxFunctions bounds the functions among which those of one file are searched.
+const maxFunctions = 20_000
 
 // functionsIn returns the functions of an answer to -symbol-info-functions as sorted
 // locations: those with debug information, or the others if there are none.

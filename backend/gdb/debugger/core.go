@@ -148,8 +148,8 @@ func (att *attachment) withoutRepeats(text string) string {
 	return b.String()
 }
 
-// mostWarnings bounds the warnings about one core file.
-const mostWarnings = 5
+// maxWarnings bounds the warnings about one core file.
+const maxWarnings = 5
 
 // warnings returns the first warnings in a text, each once: about another program than
 // that of the core file, missing libraries, a truncated file.
@@ -164,8 +164,8 @@ func warnings(text string) []string {
 			all = append(all, line)
 		}
 	}
-	if more := len(all) - mostWarnings; more > 0 {
-		all = append(all[:mostWarnings], fmt.Sprintf("warning: %d more", more))
+	if more := len(all) - maxWarnings; more > 0 {
+		all = append(all[:maxWarnings], fmt.Sprintf("warning: %d more", more))
 	}
 	return all
 }

@@ -19,8 +19,8 @@ type ErrorTail struct {
 
 // Limits of what is kept.
 const (
-	maxErrorTail  = 512 // bytes of a line
-	mostLastLines = 8
+	maxErrorTail = 512 // bytes of a line
+	maxLastLines = 8
 )
 
 var (
@@ -50,7 +50,7 @@ func (w *ErrorTail) Receive(b []byte) {
 			w.lines = append(w.lines, line[:min(len(line), maxErrorTail)])
 		}
 	}
-	w.lines = slices.Delete(w.lines, 0, max(0, len(w.lines)-mostLastLines))
+	w.lines = slices.Delete(w.lines, 0, max(0, len(w.lines)-maxLastLines))
 }
 
 // Text returns all of it in one line; "" if there is nothing.

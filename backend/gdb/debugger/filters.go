@@ -45,8 +45,8 @@ func (se *settings) tellFiltersOfArguments() {
 	}
 }
 
-// mostNames bounds the names of filters in a line, in bytes.
-const mostNames = 100
+// maxNames bounds the names of filters in a line, in bytes.
+const maxNames = 100
 
 // filtersIn returns the names of enabled filters, each once.
 func filtersIn(text string) string {
@@ -57,8 +57,8 @@ func filtersIn(text string) string {
 		}
 	}
 	all := strings.Join(names, ", ")
-	if len(all) > mostNames {
-		return strings.ToValidUTF8(all[:mostNames], "") + "..."
+	if len(all) > maxNames {
+		return strings.ToValidUTF8(all[:maxNames], "") + "..."
 	}
 	return all
 }

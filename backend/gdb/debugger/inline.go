@@ -22,8 +22,8 @@ type inlined struct {
 	want   int          // index of the frame that the old gdb showed as the innermost
 }
 
-// mostInlined bounds how many frames are compared.
-const mostInlined = 16
+// maxInlined bounds how many frames are compared.
+const maxInlined = 16
 
 // shownPlace distinguishes frames at one instruction.
 type shownPlace struct{ function, line string }
@@ -63,7 +63,7 @@ func (mv *moves) coversInlined() bool {
 		h.inlined = &inlined{frames, want}
 		mv.send(ToTarget, sigCont)
 		mv.Tell("signal", "-exec-continue", "--thread", mv.GDBThread(t.ID))
-	}, "-stack-list-frames", "--thread", mv.GDBThread(t.ID), "0", strconv.Itoa(mostInlined-1))
+	}, "-stack-list-frames", "--thread", mv.GDBThread(t.ID), "0", strconv.Itoa(maxInlined-1))
 	return true
 }
 

@@ -112,8 +112,8 @@ func ignoring(number, count int) string {
 	return fmt.Sprintf("Will ignore next %d crossings of breakpoint %d.", count, number)
 }
 
-// mostCommands bounds the commands of a breakpoint.
-const mostCommands = 100
+// maxCommands bounds the commands of a breakpoint.
+const maxCommands = 100
 
 // setCommands executes commands. They are kept here, not in gdb, whose output would not
 // tell the rank.
@@ -131,8 +131,8 @@ func (bc *breakCommands) setCommands(q *request.Request) {
 	case points == nil:
 		bc.Fail(q, &protocol.Fault{Kind: protocol.FaultUsage, Message: "commands are those of some breakpoint", Hint: "info breakpoints lists them"})
 		return
-	case len(q.Args.Lines) > mostCommands:
-		bc.Fail(q, &protocol.Fault{Kind: protocol.FaultUsage, Message: fmt.Sprintf("more than %d commands for one breakpoint", mostCommands)})
+	case len(q.Args.Lines) > maxCommands:
+		bc.Fail(q, &protocol.Fault{Kind: protocol.FaultUsage, Message: fmt.Sprintf("more than %d commands for one breakpoint", maxCommands)})
 		return
 	}
 	var lines []string

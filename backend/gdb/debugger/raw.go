@@ -228,7 +228,7 @@ func (se *settings) passed(q *request.Request, k *call, a request.Answer) {
 		text = withoutNumbers(text)
 	}
 	if printsText.MatchString(q.Args.Text) {
-		text = gdbtext.TruncateText(text, values.MostShown)
+		text = gdbtext.TruncateText(text, values.MaxShown)
 	}
 	if protocol.IsSetting(q.Args.Text) {
 		text = se.GDB.setting.outputOf(q.Command, text)

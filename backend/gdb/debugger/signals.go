@@ -14,13 +14,13 @@ type signalTable struct {
 	Signals []protocol.SignalInfo `json:"signals"`
 }
 
-// mostSignals bounds what one handle may name.
-const mostSignals = 200
+// maxSignals bounds what one handle may name.
+const maxSignals = 200
 
 func (se *settings) handleSignal(q *request.Request) {
 	names := strings.Fields(q.Args.Signal)
 	words := append(names[:len(names):len(names)], q.Args.Actions...)
-	if len(names) == 0 || len(words) > mostSignals {
+	if len(names) == 0 || len(words) > maxSignals {
 		se.Fail(q, &protocol.Fault{Kind: protocol.FaultUsage, Message: "which signals?", Hint: "handle SIGUSR1 nostop noprint pass"})
 		return
 	}

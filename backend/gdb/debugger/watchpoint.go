@@ -65,8 +65,8 @@ func watchedExpr(expr string) string {
 // notInMemory matches gdb's errors for the address of a value that has none.
 var notInMemory = pattern.New(`which is in register|not located in memory|not an lvalue|isn't an lvalue`)
 
-// mostWatched is how many bytes a processor can watch at most (4 registers of 8 bytes).
-const mostWatched = 32
+// maxWatched is how many bytes a processor can watch at most (4 registers of 8 bytes).
+const maxWatched = 32
 
 // readable calls then if a watchpoint is safe here. Reads of a value in a register, or
 // of a large one, cannot be watched. gdb 13.1 refuses them but leaves an internal
@@ -88,7 +88,7 @@ func (wc *watchCommands) readable(q *request.Request, word string, then func()) 
 			return
 		}
 		wc.ask(q, func(a request.Answer) {
-			if n, ok := a.Results.Int("value"); ok && n > mostWatched {
+			if n, ok := a.Results.Int("value"); ok && n > maxWatched {
 				alone()
 				return
 			}

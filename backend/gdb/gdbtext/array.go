@@ -27,8 +27,8 @@ type Array struct {
 // Item returns the expression for element i, counted from 0 in memory order.
 func (a Array) Item(i int) string { return a.Base + a.Shape.Index(i) }
 
-// MostElement bounds the size of an element, in bytes.
-const MostElement = 1 << 30
+// MaxElement bounds the size of an element, in bytes.
+const MaxElement = 1 << 30
 
 var (
 	// C: "double [10][20]", "char (&)[3]", "} [50]"; not "int (*)[5]", which is a pointer.
@@ -54,7 +54,7 @@ func ParseArray(expr, text string) (Array, bool) {
 	last := text[strings.LastIndexByte(text, '\n')+1:]
 	class, _, _ := strings.Cut(first, " [with ")
 	class = strings.TrimSuffix(class, " {")
-	if len(first) > mostTypeText || len(last) > mostTypeText {
+	if len(first) > maxTypeText || len(last) > maxTypeText {
 		return Array{}, false
 	}
 	if found := typeVector.FindStringSubmatch(class); found != nil && !strings.Contains(class, "vector<bool") {
@@ -96,8 +96,8 @@ func ParseArray(expr, text string) (Array, bool) {
 	return a, a.Shape.Elements() > 0
 }
 
-// mostTypeText bounds the lines of a type that are matched, in bytes.
-const mostTypeText = 4096
+// maxTypeText bounds the lines of a type that are matched, in bytes.
+const maxTypeText = 4096
 
 // fortranBounds reads "10" or "-1:20".
 func fortranBounds(text string) protocol.Dim {

@@ -24,7 +24,7 @@ func Truncate(value string, most int) (text string, shown int) {
 		return value, elementsIn(value)
 	}
 	open := strings.IndexAny(value, "{(")
-	if open < 0 || open > mostHead {
+	if open < 0 || open > maxHead {
 		return TruncateText(value, most), 0
 	}
 	head, tail := value[:open+1], "...}"
@@ -53,15 +53,15 @@ func Truncate(value string, most int) (text string, shown int) {
 // there is no room for it.
 func memberPart(piece string, room int) string {
 	open := strings.IndexAny(piece, "{(")
-	if open < 0 || room < mostHead || !strings.Contains(piece[:open], " = ") {
+	if open < 0 || room < maxHead || !strings.Contains(piece[:open], " = ") {
 		return ""
 	}
 	text, _ := Truncate(piece, room)
 	return text
 }
 
-// mostHead bounds the text before the elements of a container, in bytes.
-const mostHead = 200
+// maxHead bounds the text before the elements of a container, in bytes.
+const maxHead = 200
 
 // TruncateText shortens a text to at most so many bytes, between two characters, and appends "...".
 func TruncateText(value string, most int) string {
@@ -92,10 +92,10 @@ func WholeCharacters(value string) (text string, cut int) {
 //	"abc", 'x' <repeats 30 times>, "\001"...
 //	(1, 2, <repeats 5 times>, 7, ...)
 //	std::vector of length 9, capacity 9 = {{x = 1, y = 2}, {x = 3, y = 4}...}
-func elementsIn(value string) int { return elementsWithin(value, mostDims) }
+func elementsIn(value string) int { return elementsWithin(value, maxDims) }
 
-// mostDims bounds the nesting of rows.
-const mostDims = 8
+// maxDims bounds the nesting of rows.
+const maxDims = 8
 
 func elementsWithin(value string, depth int) int {
 	if i := strings.Index(value, " = {"); i >= 0 && strings.HasPrefix(value, "std::") {

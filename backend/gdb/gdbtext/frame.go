@@ -24,12 +24,12 @@ func NamesAndValues(list mi.Tuple) (names, values []string) {
 	return names, values
 }
 
-// mostListed bounds each value in a list of values, in bytes.
-const mostListed = 4 << 10
+// maxListed bounds each value in a list of values, in bytes.
+const maxListed = 4 << 10
 
 // Listed returns a value as it is shown in a list: truncated to 4 KiB.
 func Listed(value string) string {
-	value, _ = Truncate(value, mostListed)
+	value, _ = Truncate(value, maxListed)
 	return value
 }
 

@@ -23,8 +23,8 @@ type AssemblyLine struct {
 	Text string `json:"text"`
 }
 
-// MostInstructions bounds the lines of an Assembly.
-const MostInstructions = 20_000
+// MaxInstructions bounds the lines of an Assembly.
+const MaxInstructions = 20_000
 
 // instruction matches a line of disassemble: "=> 0x5555 <+12>:\tmov ...". With /r the bytes precede the
 // instruction, separated by blanks.
@@ -49,7 +49,7 @@ func ParseAssembly(text string) (body Assembly, current, addr string) {
 			body.Of = withoutRange(strings.TrimSuffix(of, ":"))
 			continue
 		}
-		if line == "End of assembler dump." || len(body.Lines) == MostInstructions {
+		if line == "End of assembler dump." || len(body.Lines) == MaxInstructions {
 			continue
 		}
 		found := instruction.FindStringSubmatch(line)

@@ -13,7 +13,7 @@ import (
 func Segments(value string, most int) []string {
 	var all []string
 	if strings.HasPrefix(value, "{") {
-		appendSegments(&all, value, "", most, mostDims)
+		appendSegments(&all, value, "", most, maxDims)
 	}
 	return all
 }

@@ -20,7 +20,7 @@ func TruncatedPart(value string) (path string, shown int, ok bool) {
 	if !strings.Contains(value, "...") {
 		return "", 0, false
 	}
-	return truncatedWithin(strings.TrimSpace(value), "", mostDims)
+	return truncatedWithin(strings.TrimSpace(value), "", maxDims)
 }
 
 var (
@@ -93,7 +93,7 @@ func TruncatedFortran(value string) (path []string, shown int, ok bool) {
 	if !strings.Contains(value, "...") || !strings.HasPrefix(value, "( ") && !strings.HasPrefix(value, "(( ") {
 		return nil, 0, false
 	}
-	return truncatedWithinFortran(value, nil, mostDims)
+	return truncatedWithinFortran(value, nil, maxDims)
 }
 
 var memberFortran = pattern.New(`^(\w+) = `)

@@ -35,7 +35,7 @@ func FuzzAssembly(f *testing.F) {
 	f.Add("5\tint x;\n")
 	f.Fuzz(func(t *testing.T, text string) {
 		body, current, addr := ParseAssembly(text)
-		if n := strings.Count(text, "\n") + 1; len(body.Lines) > min(n, MostInstructions) {
+		if n := strings.Count(text, "\n") + 1; len(body.Lines) > min(n, MaxInstructions) {
 			t.Errorf("%d lines of %d", len(body.Lines), n)
 		}
 		if addr != "" && !strings.Contains(text, addr) || !strings.Contains(text, current) {
@@ -44,7 +44,7 @@ func FuzzAssembly(f *testing.F) {
 		if strings.Contains(text, "Dump of") {
 			return
 		}
-		if got, want := len(body.Lines), strings.Count(strings.TrimSuffix(text, "\n"), "\n")+1; text != "" && !strings.Contains(text, "End of") && got != min(want, MostInstructions) {
+		if got, want := len(body.Lines), strings.Count(strings.TrimSuffix(text, "\n"), "\n")+1; text != "" && !strings.Contains(text, "End of") && got != min(want, MaxInstructions) {
 			t.Errorf("%q: %d lines, not %d", text, got, want)
 		}
 	})

@@ -12,11 +12,11 @@ import (
 const (
 	// Versions of the format that are known here: 7 to 9. gdb ignores others than its own.
 	firstVersion, lastVersion = 7, 9
-	// mostTable bounds the symbol table that is read, in bytes: a program with four million
+	// maxTable bounds the symbol table that is read, in bytes: a program with four million
 	// names.
-	mostTable = 64 << 20
-	// mostName bounds a name, in bytes.
-	mostName = 1 << 20
+	maxTable = 64 << 20
+	// maxName bounds a name, in bytes.
+	maxName = 1 << 20
 )
 
 // isComplete reports whether gdb has written the whole of an index. Nothing in it tells how long it
@@ -48,7 +48,7 @@ func check(index io.ReaderAt, size int64) error {
 	if version >= 9 { // between them are the language and the name of the main function
 		pool, shortcuts = int64(word(header[24:])), 8
 	}
-	if table > end || end+shortcuts > pool || pool > size || end-table > mostTable || (end-table)%8 != 0 {
+	if table > end || end+shortcuts > pool || pool > size || end-table > maxTable || (end-table)%8 != 0 {
 		return fmt.Errorf("a symbol table from %d to %d of %d", table, end, size)
 	}
 	slots := make([]byte, end-table+shortcuts)
@@ -67,7 +67,7 @@ func check(index io.ReaderAt, size int64) error {
 	if last < 0 && size == pool {
 		return nil
 	}
-	if last < 0 || last >= size || size-last > mostName {
+	if last < 0 || last >= size || size-last > maxName {
 		return fmt.Errorf("the last name is at %d of %d", last, size)
 	}
 	name := make([]byte, size-last)

@@ -24,18 +24,18 @@ import (
 )
 
 const (
-	// mostBytes bounds the size of the directory when a server starts, in bytes; the indexes that
+	// maxBytes bounds the size of the directory when a server starts, in bytes; the indexes that
 	// were used last are kept. An index has about a twentieth of the size of its program's debug
 	// information.
-	mostBytes = 256 << 20
+	maxBytes = 256 << 20
 	// spare is how much of the file system must be free, in bytes: on a diskless node it is
 	// memory.
-	spare = 4 * mostBytes
-	// mostFiles bounds how many files are read from a directory.
-	mostFiles = 10_000
-	// mostLinks bounds how many indexes a gdb sees, those that were used last: each costs its start
+	spare = 4 * maxBytes
+	// maxFiles bounds how many files are read from a directory.
+	maxFiles = 10_000
+	// maxLinks bounds how many indexes a gdb sees, those that were used last: each costs its start
 	// and its end some 20 µs. A program has one, and one for each library of its own.
-	mostLinks = 48
+	maxLinks = 48
 )
 
 // Cache is the cache of a node as one server uses it. Its methods may be called on a nil Cache,
@@ -81,7 +81,7 @@ func Open(dir string) (*Cache, error) {
 	if free := int64(fs.Bavail) * fs.Bsize; free < spare {
 		return nil, fmt.Errorf("%s has only %d MiB left", dir, free>>20)
 	}
-	files, err := trim(dir, mostBytes)
+	files, err := trim(dir, maxBytes)
 	if err != nil {
 		return nil, err
 	}
@@ -170,7 +170,7 @@ func (c *Cache) Borrow(gdb int32) {
 	if os.Mkdir(dir, 0o700) != nil {
 		return
 	}
-	for _, name := range c.names[max(0, len(c.names)-mostLinks):] {
+	for _, name := range c.names[max(0, len(c.names)-maxLinks):] {
 		os.Link(filepath.Join(c.dir, name), filepath.Join(dir, name))
 	}
 }
@@ -247,7 +247,7 @@ func indexes(dir string) ([]file, error) {
 		return nil, err
 	}
 	defer f.Close()
-	entries, err := f.ReadDir(mostFiles)
+	entries, err := f.ReadDir(maxFiles)
 	if err != nil && err != io.EOF {
 		return nil, err
 	}

@@ -83,12 +83,12 @@ func buildID(f *elf.File) string {
 	return ""
 }
 
-// mostSection bounds the sections that are read, in bytes.
-const mostSection = 4 << 10
+// maxSection bounds the sections that are read, in bytes.
+const maxSection = 4 << 10
 
 func sectionOf(f *elf.File, name string) []byte {
 	s := f.Section(name)
-	if s == nil || s.Size > mostSection {
+	if s == nil || s.Size > maxSection {
 		return nil
 	}
 	b, err := s.Data()

@@ -102,8 +102,8 @@ type mapsText struct {
 	text string
 }
 
-// mostMaps bounds the texts that are kept, in bytes.
-const mostMaps = 1 << 20
+// maxMaps bounds the texts that are kept, in bytes.
+const maxMaps = 1 << 20
 
 // of is mapsOf.
 func (m *Maps) of(pid int) (string, error) {
@@ -115,7 +115,7 @@ func (m *Maps) of(pid int) (string, error) {
 	if err != nil || ran < 0 {
 		return text, err
 	}
-	if m.size += len(text) - len(m.texts[pid].text); m.size > mostMaps || m.texts == nil {
+	if m.size += len(text) - len(m.texts[pid].text); m.size > maxMaps || m.texts == nil {
 		m.texts, m.size = map[int]mapsText{}, len(text)
 	}
 	m.texts[pid] = mapsText{ran, text}

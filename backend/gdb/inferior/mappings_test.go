@@ -76,7 +76,7 @@ func TestMaps(t *testing.T) {
 	if m.of(self); len(m.texts) != 2 || m.size != len(m.texts[pid].text)+len(m.texts[self].text) {
 		t.Errorf("%d texts and %d bytes are kept", len(m.texts), m.size)
 	}
-	m.size = 2 * mostMaps
+	m.size = 2 * maxMaps
 	if m.of(self); len(m.texts) != 1 || m.size != len(m.texts[self].text) {
 		t.Errorf("%d texts and %d bytes are kept", len(m.texts), m.size)
 	}

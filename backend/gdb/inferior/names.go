@@ -11,11 +11,11 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// mostNames bounds how much of a program's string table is read, in bytes.
-const mostNames = 64 << 20
+// maxNames bounds how much of a program's string table is read, in bytes.
+const maxNames = 64 << 20
 
-// mostPrograms bounds how many answers are kept.
-const mostPrograms = 1 << 10
+// maxPrograms bounds how many answers are kept.
+const maxPrograms = 1 << 10
 
 // Programs looks for functions in the programs of processes. It keeps the answers, because all
 // ranks of a node run the same file. The zero value is ready; one goroutine may use it.
@@ -47,7 +47,7 @@ func (p *Programs) HasFunction(pid int, function string) bool {
 }
 
 func (p *Programs) keep(query functionQuery, found bool) {
-	if p.answers == nil || len(p.answers) >= mostPrograms {
+	if p.answers == nil || len(p.answers) >= maxPrograms {
 		p.answers = map[functionQuery]bool{}
 	}
 	p.answers[query] = found
@@ -60,7 +60,7 @@ func hasFunction(program, function string) bool {
 	}
 	defer f.Close()
 	names := f.Section(".strtab")
-	return names != nil && holds(io.LimitReader(names.Open(), mostNames), []byte(function+"\x00"))
+	return names != nil && holds(io.LimitReader(names.Open(), maxNames), []byte(function+"\x00"))
 }
 
 // holds reports whether the data contains what, which must be shorter than a block.

@@ -21,10 +21,10 @@ func TestNames(t *testing.T) {
 	if !programs.HasFunction(os.Getpid(), "MPI_Abort") {
 		t.Error("the program was read again")
 	}
-	for n := range 2 * mostPrograms {
+	for n := range 2 * maxPrograms {
 		programs.keep(functionQuery{inode: uint64(n)}, false)
 	}
-	if n := len(programs.answers); n > mostPrograms {
+	if n := len(programs.answers); n > maxPrograms {
 		t.Errorf("%d answers are kept", n)
 	}
 }

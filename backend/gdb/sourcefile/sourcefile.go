@@ -40,10 +40,10 @@ const (
 	readWait = 500 * time.Millisecond
 	// maxAge is how long a file is used without reading it again.
 	maxAge = 5 * time.Second
-	// mostSource bounds what is read of one file, in bytes. mostFiles bounds how many files are
+	// maxSource bounds what is read of one file, in bytes. maxFiles bounds how many files are
 	// kept; at that number all that have been read are dropped.
-	mostSource = 8 << 20
-	mostFiles  = 64
+	maxSource = 8 << 20
+	maxFiles  = 64
 )
 
 // ErrSlow means that a file was not read within half a second.
@@ -111,7 +111,7 @@ func ask(files map[string]*file, name string, read func(string) text) *file {
 	if f := files[name]; f != nil && (f.arrived != nil || time.Since(f.asked) <= maxAge) {
 		return f
 	}
-	if len(files) >= mostFiles {
+	if len(files) >= maxFiles {
 		for known, f := range files {
 			if f.arrived == nil {
 				delete(files, known)
@@ -161,7 +161,7 @@ func read(name string) text {
 	if err != nil || !info.Mode().IsRegular() {
 		return text{err: errors.New("it is no regular file")}
 	}
-	b, err := io.ReadAll(io.LimitReader(f, mostSource))
+	b, err := io.ReadAll(io.LimitReader(f, maxSource))
 	if err != nil {
 		return text{err: err}
 	}

@@ -67,7 +67,7 @@ func (ar *arrays) placeArray(q *request.Request, a gdbtext.Array, then func(gdbt
 	ask("&("+a.Item(n-1)+")", func(got request.Answer) { last = gdbtext.AddressIn(got.Results.Str("value")) })
 	ask("sizeof ("+a.Item(0)+")", func(got request.Answer) {
 		a.Size, _ = strconv.Atoi(got.Results.Str("value"))
-		if bad == nil && (a.Addr == 0 || a.Size < 1 || a.Size > gdbtext.MostElement) {
+		if bad == nil && (a.Addr == 0 || a.Size < 1 || a.Size > gdbtext.MaxElement) {
 			bad = &protocol.Fault{Kind: protocol.FaultGDB, Message: fmt.Sprintf("gdb does not say where %s is", q.Args.Expr)}
 		}
 		a.Scattered = last != a.Addr+uint64(n-1)*uint64(a.Size)

@@ -13,8 +13,8 @@ import (
 	"sdm/protocol"
 )
 
-// mostBytes bounds one memory read or write, in bytes.
-const mostBytes = 64 << 10
+// maxBytes bounds one memory read or write, in bytes.
+const maxBytes = 64 << 10
 
 // dumped is the body of dump memory; column "file" has the name of each rank's file.
 type dumped struct {
@@ -47,8 +47,8 @@ type memoryBytes struct {
 }
 
 func (p *Printer) readMemory(q *request.Request) {
-	if q.Args.Count < 1 || q.Args.Count > mostBytes {
-		p.Fail(q, &protocol.Fault{Kind: protocol.FaultUsage, Message: fmt.Sprintf("1 to %d bytes can be read at once", mostBytes), Hint: "dump memory writes more to a file"})
+	if q.Args.Count < 1 || q.Args.Count > maxBytes {
+		p.Fail(q, &protocol.Fault{Kind: protocol.FaultUsage, Message: fmt.Sprintf("1 to %d bytes can be read at once", maxBytes), Hint: "dump memory writes more to a file"})
 		return
 	}
 	p.Ask(q, func(a request.Answer) {
@@ -69,8 +69,8 @@ func (p *Printer) readMemory(q *request.Request) {
 }
 
 func (p *Printer) writeMemory(q *request.Request) {
-	if n := len(q.Args.Data); n < 1 || n > mostBytes {
-		p.Fail(q, &protocol.Fault{Kind: protocol.FaultUsage, Message: fmt.Sprintf("1 to %d bytes can be written at once", mostBytes)})
+	if n := len(q.Args.Data); n < 1 || n > maxBytes {
+		p.Fail(q, &protocol.Fault{Kind: protocol.FaultUsage, Message: fmt.Sprintf("1 to %d bytes can be written at once", maxBytes)})
 		return
 	}
 	p.Ask(q, p.ThenDone(q), "-data-write-memory-bytes", append(p.At(q), q.Args.Expr, hex.EncodeToString(q.Args.Data))...)

@@ -26,14 +26,14 @@ func (p *Printer) countOf(q *request.Request, w gdbtext.Printing, n int, then fu
 	}, "-data-evaluate-expression", append(p.At(q), " ("+w.Expr+")._M_impl._M_node._M_size")...)
 }
 
-// mostContained bounds how far pages of a container reach: gdb walks through it from the beginning, and
+// maxContained bounds how far pages of a container reach: gdb walks through it from the beginning, and
 // shows two megabytes in a second.
-const mostContained = 20_000
+const maxContained = 20_000
 
 // pageOfContainer answers with some elements of a container, or with refusal if the value is not one.
 func (p *Printer) pageOfContainer(q *request.Request, w gdbtext.Printing, first, last int, refusal *protocol.Fault) {
-	if first >= mostContained {
-		p.Fail(q, &protocol.Fault{Kind: protocol.FaultGDB, Message: fmt.Sprintf("the first %d elements of a container can be shown", mostContained)})
+	if first >= maxContained {
+		p.Fail(q, &protocol.Fault{Kind: protocol.FaultGDB, Message: fmt.Sprintf("the first %d elements of a container can be shown", maxContained)})
 		return
 	}
 	p.askPrint(q, w, w.Expr, func(a request.Answer, value string) {

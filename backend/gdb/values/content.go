@@ -17,14 +17,14 @@ import (
 	"sdm/protocol/digest"
 )
 
-// mostCompared bounds the arrays that print compares as a whole, in bytes; it takes a
+// maxCompared bounds the arrays that print compares as a whole, in bytes; it takes a
 // tenth of a second.
-const mostCompared = 256 << 20
+const maxCompared = 256 << 20
 
 // replyPage answers with elements of an array. If these are the first, it adds a hash
 // of all, so that ranks that differ in elements that are not shown are not merged.
 func (p *Printer) replyPage(q *request.Request, a gdbtext.Array, body Printed, value string) {
-	if body.First > 0 || body.Elements <= body.Last+1 || !a.Kind.Comparable(a.Size) || a.Scattered || a.Bytes() > mostCompared {
+	if body.First > 0 || body.Elements <= body.Last+1 || !a.Kind.Comparable(a.Size) || a.Scattered || a.Bytes() > maxCompared {
 		p.replyValue(q, body, value)
 		return
 	}
@@ -71,7 +71,7 @@ func (p *Printer) readArray(q *request.Request, a gdbtext.Array, into io.Writer,
 
 // readByGDB reads the memory through gdb, in pieces.
 func (p *Printer) readByGDB(q *request.Request, a gdbtext.Array, into io.Writer, then func(bad *protocol.Fault)) {
-	if a.Bytes() > mostOfGDB {
+	if a.Bytes() > maxOfGDB {
 		then(&protocol.Fault{Kind: protocol.FaultGDB, Message: "gdb alone can read this memory, and more than 64 MiB are too much for it"})
 		return
 	}
@@ -127,7 +127,7 @@ func mayHoldElements(value string) bool {
 // countArray answers with the statistics of an array of numbers; for other values it calls otherwise.
 func (p *Printer) countArray(q *request.Request, otherwise func()) {
 	p.arrays.arrayOf(q, func(a gdbtext.Array, refusal *protocol.Fault) {
-		if refusal != nil || a.Scattered || !a.Kind.Countable(a.Size) || a.Bytes() > mostHashed {
+		if refusal != nil || a.Scattered || !a.Kind.Countable(a.Size) || a.Bytes() > maxHashed {
 			otherwise()
 			return
 		}

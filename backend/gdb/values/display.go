@@ -27,8 +27,8 @@ type displayList struct {
 	Displays []protocol.Display `json:"displays"`
 }
 
-// mostDisplays bounds the work at every stop.
-const mostDisplays = 100
+// maxDisplays bounds the work at every stop.
+const maxDisplays = 100
 
 // display adds an expression and shows it at once, as gdb does; without an expression
 // it shows all.
@@ -39,8 +39,8 @@ func (ds *Displays) display(q *request.Request) {
 			ds.Fail(q, gdbtext.InvalidFormat(q.Args.Format))
 			return
 		}
-		if len(all) >= mostDisplays {
-			ds.Fail(q, &protocol.Fault{Kind: protocol.FaultUsage, Message: fmt.Sprintf("there are %d displays already", mostDisplays), Hint: "undisplay ends some"})
+		if len(all) >= maxDisplays {
+			ds.Fail(q, &protocol.Fault{Kind: protocol.FaultUsage, Message: fmt.Sprintf("there are %d displays already", maxDisplays), Hint: "undisplay ends some"})
 			return
 		}
 		d := protocol.Display{Number: q.Args.Display, Expr: q.Args.Expr, Format: q.Args.Format}
@@ -167,7 +167,7 @@ func (ds *Displays) AskValue(q *request.Request, format, expr string, then func(
 	bounded := func(a request.Answer, value string) {
 		switch {
 		case gdbtext.Examines(format):
-			then(a, gdbtext.TruncateText(value, MostShown))
+			then(a, gdbtext.TruncateText(value, MaxShown))
 			return
 		case !a.Failed() || !tooLarge.MatchString(a.Results.Str("msg")):
 			then(a, gdbtext.Listed(value))

@@ -119,7 +119,7 @@ func (ah *hasher) hashItems(q *request.Request, array bool, refusal *protocol.Fa
 		items, _ := gdbtext.Items(value, array)
 		switch {
 		case !got.Failed() && len(items) > 0:
-			ah.hashShown(q, w, array, mostItems[min(gdbtext.Depth(value), len(mostItems))-1])
+			ah.hashShown(q, w, array, maxItems[min(gdbtext.Depth(value), len(maxItems))-1])
 		case refusal != nil:
 			ah.Fail(q, refusal)
 		default:
@@ -128,9 +128,9 @@ func (ah *hasher) hashItems(q *request.Request, array bool, refusal *protocol.Fa
 	}, "-elements 4")
 }
 
-// mostItems is how many elements gdb prints at each level of a value with one, two, or
+// maxItems is how many elements gdb prints at each level of a value with one, two, or
 // more levels; keys and values count separately.
-var mostItems = []int{2 * mostContained, 1000, 100}
+var maxItems = []int{2 * maxContained, 1000, 100}
 
 // leftOut matches where gdb has left out elements.
 var leftOut = pattern.New(`\.\.\.(?:[},)]|$)`)
@@ -175,8 +175,8 @@ func (ah *hasher) hashShown(q *request.Request, w gdbtext.Printing, array bool, 
 	}, fmt.Sprintf("-elements %d", most), "-repeats unlimited")
 }
 
-// mostHashed bounds what one hash reads, in bytes.
-const mostHashed = 4 << 30
+// maxHashed bounds what one hash reads, in bytes.
+const maxHashed = 4 << 30
 
 // outside refuses spans that exceed the array or the limits.
 func (h *hashing) outside() *protocol.Fault {
@@ -187,10 +187,10 @@ func (h *hashing) outside() *protocol.Fault {
 		}
 		total += s.Len()
 	}
-	if n := len(h.body.Spans); n > protocol.MostSpans && (n > protocol.MostValues || total > n) {
-		return &protocol.Fault{Kind: protocol.FaultUsage, Message: fmt.Sprintf("%d spans, at most %d can be asked for", len(h.body.Spans), protocol.MostSpans)}
+	if n := len(h.body.Spans); n > protocol.MaxSpans && (n > protocol.MaxValues || total > n) {
+		return &protocol.Fault{Kind: protocol.FaultUsage, Message: fmt.Sprintf("%d spans, at most %d can be asked for", len(h.body.Spans), protocol.MaxSpans)}
 	}
-	if total > mostHashed/h.array.Size {
+	if total > maxHashed/h.array.Size {
 		return &protocol.Fault{Kind: protocol.FaultUsage, Message: fmt.Sprintf("%s has more than 4 GiB", h.body.Expr), Hint: "a part of it, such as " + h.body.Expr + "[0]@1000000"}
 	}
 	return nil
@@ -276,8 +276,8 @@ const (
 	// pieceOfGDB is how much gdb reads at a time, in bytes: 512 KiB of hexadecimal
 	// digits.
 	pieceOfGDB = 256 << 10
-	// mostOfGDB bounds what is read in this way, in bytes; it takes about a second.
-	mostOfGDB = 64 << 20
+	// maxOfGDB bounds what is read in this way, in bytes; it takes about a second.
+	maxOfGDB = 64 << 20
 )
 
 // hashByGDB reads the memory through gdb, if sdm must not read it itself.
@@ -286,7 +286,7 @@ func (ah *hasher) hashByGDB(h *hashing, blocks []block) {
 	for _, b := range blocks {
 		total += b.Size
 	}
-	if total > mostOfGDB {
+	if total > maxOfGDB {
 		ah.Fail(h.q, &protocol.Fault{Kind: protocol.FaultGDB, Message: "gdb alone can read this memory, and more than 64 MiB are too much for it", Hint: "a part of it, such as " + h.body.Expr + "[0]@1000000"})
 		return
 	}

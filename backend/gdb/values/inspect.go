@@ -127,7 +127,7 @@ func (fr *Frames) findFrame(q *request.Request) {
 	choose := func(level int) {
 		fr.ListFrames(q, thread, level, level, func(frames []Frame, refusal string) { fr.frameChosen(q, thread, frames, refusal) })
 	}
-	fr.Reach(q, thread, mostMerged, func() {
+	fr.Reach(q, thread, maxMerged, func() {
 		if q.Args.Name != "" {
 			fr.frameOfFunction(q, thread, choose)
 		} else {
@@ -152,7 +152,7 @@ func (fr *Frames) frameOfFunction(q *request.Request, thread int, then func(leve
 			return
 		}
 		fr.Fail(q, &protocol.Fault{Kind: protocol.FaultGDB, Message: fmt.Sprintf("No frame for function \"%s\".", q.Args.Name)})
-	}, "-stack-list-frames", "--thread", fr.GDBThread(thread), "0", strconv.Itoa(mostFrames))
+	}, "-stack-list-frames", "--thread", fr.GDBThread(thread), "0", strconv.Itoa(maxFrames))
 }
 
 // frameAtAddress calls then with the level of the frame at an address of the stack. Only gdb's command

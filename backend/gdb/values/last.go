@@ -45,8 +45,8 @@ func noLast() *protocol.Fault {
 // named matches expressions that need no parentheses in others.
 var named = pattern.New(`^[A-Za-z_]\w*((\.|->)[A-Za-z_]\w*|\[\w+\])*$`)
 
-// mostExpr bounds an expression after the replacement of $, in bytes.
-const mostExpr = 4096
+// maxExpr bounds an expression after the replacement of $, in bytes.
+const maxExpr = 4096
 
 // WithLast replaces $ by the last printed expression. It answers with a fault and
 // returns false if that might give another value: the rank has run, another frame is
@@ -63,7 +63,7 @@ func (p *Printer) WithLast(q *request.Request) bool {
 	case used:
 		f = p.lastUsable()
 	}
-	if f == nil && len(out) > mostExpr {
+	if f == nil && len(out) > maxExpr {
 		f = &protocol.Fault{Kind: protocol.FaultUsage, Message: "$ has become too long an expression", Hint: "set $name = EXPR keeps a value"}
 	}
 	if f != nil {

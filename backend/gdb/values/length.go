@@ -15,8 +15,8 @@ const (
 	// firstRead is the size of the first read of a string, in bytes; each further one
 	// is eight times larger, up to pieceOfGDB.
 	firstRead = 4 << 10
-	// mostText bounds how far a string is read, in bytes.
-	mostText = 16 << 20
+	// maxText bounds how far a string is read, in bytes.
+	maxText = 16 << 20
 )
 
 // lengthOfText finds the terminating zero of a string, and continues as placeArray.
@@ -47,7 +47,7 @@ func (ar *arrays) findZero(q *request.Request, addr uint64, size, done, count in
 		}
 		i := gdbtext.IndexZero(have, size)
 		switch done += i; {
-		case i < len(have) || len(have) < count || done >= mostText:
+		case i < len(have) || len(have) < count || done >= maxText:
 			then(done / size)
 		default:
 			ar.findZero(q, addr, size, done, min(count*8, pieceOfGDB), then)

@@ -27,8 +27,8 @@ type listing struct {
 
 const (
 	linesShown = 10 // as gdb's listsize
-	// mostLines bounds the lines of one listing.
-	mostLines = 10_000
+	// maxLines bounds the lines of one listing.
+	maxLines = 10_000
 )
 
 // listSource shows ten lines around the selected frame, lines First to Last of its
@@ -58,7 +58,7 @@ func (fr *Frames) listSource(q *request.Request) {
 // linesFor returns how many lines are shown at a time.
 func (fr *Frames) linesFor(q *request.Request) int {
 	if q.Args.Count > 0 {
-		return min(q.Args.Count, mostLines)
+		return min(q.Args.Count, maxLines)
 	}
 	return linesShown
 }
@@ -74,7 +74,7 @@ func (fr *Frames) replyLines(q *request.Request, file, full string, first, last,
 	if last == 0 {
 		last = first + fr.linesFor(q) - 1
 	}
-	last = min(last, first+mostLines-1)
+	last = min(last, first+maxLines-1)
 	text, err := fr.Sources().lines(full, first, last)
 	if err != nil {
 		fault := &protocol.Fault{Kind: protocol.FaultGDB, Message: fmt.Sprintf("%s: %v", file, err)}
@@ -140,7 +140,7 @@ func offset(text string, page int) int {
 	if err != nil {
 		return page
 	}
-	return min(max(n, 0), mostLines)
+	return min(max(n, 0), maxLines)
 }
 
 // lineFor finds one end of the listing. A bare line number is in the file of the other

@@ -19,15 +19,15 @@ type memory struct {
 	Rows   []gdbtext.MemoryRow `json:"rows"`
 }
 
-// mostRows bounds what x may show.
-const mostRows = 2000
+// maxRows bounds what x may show.
+const maxRows = 2000
 
 func (p *Printer) examine(q *request.Request) {
 	if !gdbtext.IsFormat(q.Args.Format) {
 		p.Fail(q, gdbtext.InvalidFormat(q.Args.Format))
 		return
 	}
-	if n := gdbtext.FormatCount(q.Args.Format); n > mostRows*8 || n < -mostRows*8 {
+	if n := gdbtext.FormatCount(q.Args.Format); n > maxRows*8 || n < -maxRows*8 {
 		p.Fail(q, &protocol.Fault{Kind: protocol.FaultUsage, Message: "x shows 16000 units at most", Hint: "dump memory writes more into a file"})
 		return
 	}
@@ -42,7 +42,7 @@ func (p *Printer) examine(q *request.Request) {
 		body := memory{Expr: q.Args.Expr, Format: q.Args.Format, Rows: []gdbtext.MemoryRow{}}
 		c := ColumnsOf(p.Process().Rank, q.Args.Limit)
 		for line := range strings.Lines(text) {
-			if len(body.Rows) == mostRows {
+			if len(body.Rows) == maxRows {
 				break
 			}
 			row, addr, value := gdbtext.ParseMemoryLine(strings.TrimSuffix(line, "\n"))

@@ -12,8 +12,8 @@ import (
 	"sdm/backend/mi"
 )
 
-// mostNameless bounds the search for a frame with a name, from the innermost frame.
-const mostNameless = 20
+// maxNameless bounds the search for a frame with a name, from the innermost frame.
+const maxNameless = 20
 
 // nameless reports whether gdb has no name for the function of a frame.
 func nameless(f Frame) bool { return f.Func == "" || f.Func == "??" }
@@ -62,7 +62,7 @@ func (fr *Frames) NameFrame(t *Thread, then func()) {
 			t.Stop = WithFrame(t.Stop, named)
 		}
 		then()
-	}, "-stack-list-frames", "--thread", fr.GDBThread(t.ID), "0", strconv.Itoa(mostNameless))
+	}, "-stack-list-frames", "--thread", fr.GDBThread(t.ID), "0", strconv.Itoa(maxNameless))
 }
 
 // firstNamed returns the innermost frame with a name, with level 0: the level differs

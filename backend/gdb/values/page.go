@@ -14,7 +14,7 @@ import (
 // evaluatedWhole answers with a value. If gdb has truncated the value, or if it is too long, the answer
 // also has the number of elements.
 func (p *Printer) evaluatedWhole(q *request.Request, value string) {
-	if len(value) <= MostShown && !strings.Contains(value, "...") { // the usual case
+	if len(value) <= MaxShown && !strings.Contains(value, "...") { // the usual case
 		p.replyValue(q, Printed{Expr: q.Args.Expr}, value)
 		return
 	}
@@ -46,7 +46,7 @@ func (p *Printer) evaluatedLarge(q *request.Request, refusal request.Answer) {
 		switch {
 		case gdbtext.HasSideEffects(w.Expr, a.Shape.Fortran):
 			p.Refused(q, refusal)
-		case bad == nil && a.Size <= MostFetched:
+		case bad == nil && a.Size <= MaxFetched:
 			p.pageOfArray(q, w, a, 0, gdbtext.PageSize-1)
 		default:
 			p.askLarge(q, w, func(got request.Answer, value string) {
@@ -77,8 +77,8 @@ func (p *Printer) beginning(q *request.Request, expr string, then func(text stri
 		switch {
 		case gdbtext.HasSideEffects(w.Expr, a.Shape.Fortran):
 			then("", bad)
-		case bad == nil && a.Size <= MostFetched && !a.Scattered:
-			last := min(a.Shape.Elements(), gdbtext.PageSize, max(MostFetched/a.Size, 1)) - 1
+		case bad == nil && a.Size <= MaxFetched && !a.Scattered:
+			last := min(a.Shape.Elements(), gdbtext.PageSize, max(MaxFetched/a.Size, 1)) - 1
 			p.askPrint(about, w, a.Slice(0, last), answer(gdbtext.WithMore))
 		default:
 			p.askLarge(about, w, answer(func(value string) string { return value }))
@@ -86,9 +86,9 @@ func (p *Printer) beginning(q *request.Request, expr string, then func(text stri
 	})
 }
 
-// MostFetched is the size of the values that gdb fetches, in bytes: its setting max-value-size, see
+// MaxFetched is the size of the values that gdb fetches, in bytes: its setting max-value-size, see
 // Config.CommandLine.
-const MostFetched = 1 << 20
+const MaxFetched = 1 << 20
 
 func (p *Printer) replyValue(q *request.Request, body Printed, value string) {
 	c := ColumnsOf(p.Process().Rank, q.Args.Limit)
@@ -150,7 +150,7 @@ func (p *Printer) pageOfArray(q *request.Request, w gdbtext.Printing, a gdbtext.
 	}
 	switch {
 	case !a.Scattered:
-		last = min(last, first+max(MostFetched/a.Size, 1)-1)
+		last = min(last, first+max(MaxFetched/a.Size, 1)-1)
 		p.askPrint(q, w, a.Slice(first, last), answer, w.InFull()...)
 	case len(a.Shape.Dims) == 1:
 		p.askLine(q, unbounded+w.Line(a.Slice(first, last), w.InFull()...), answer)

@@ -12,18 +12,18 @@ import (
 )
 
 const (
-	// MostShown bounds what is shown of a value, in bytes: 200 numbers with all their digits take 5,000.
-	MostShown = 16 << 10
-	// mostAsked bounds it where the user has set how many elements are shown.
-	mostAsked = 1 << 20
+	// MaxShown bounds what is shown of a value, in bytes: 200 numbers with all their digits take 5,000.
+	MaxShown = 16 << 10
+	// maxAsked bounds it where the user has set how many elements are shown.
+	maxAsked = 1 << 20
 )
 
 // most bounds what is shown of a value.
 func (p *Printer) most(w gdbtext.Printing) int {
 	if p.Settings().Elements || strings.Contains(w.Options, "-e") { // -elements, however short
-		return mostAsked
+		return maxAsked
 	}
-	return MostShown
+	return MaxShown
 }
 
 // tooLarge is how gdb refuses to fetch a value: "value requires 800000 bytes, which is more than
@@ -82,7 +82,7 @@ func (p *Printer) askLine(q *request.Request, line string, then func(a request.A
 // fewElements is how many elements are shown of each array in a value of more than a mebibyte.
 const fewElements = 20
 
-// askLarge asks for a value of more than MostFetched bytes, up to a gibibyte.
+// askLarge asks for a value of more than MaxFetched bytes, up to a gibibyte.
 func (p *Printer) askLarge(q *request.Request, w gdbtext.Printing, then func(a request.Answer, value string)) {
 	p.askLine(q, unbounded+w.Line(w.Expr, "-elements "+strconv.Itoa(fewElements)), then)
 }

@@ -46,8 +46,8 @@ func (ds *Displays) scope(q *request.Request, d protocol.Display, then func()) {
 	k.Print, k.SeparateWarnings = true, true
 }
 
-// mostInlinedInto bounds the number of enclosing functions that are tried.
-const mostInlinedInto = 8
+// maxInlinedInto bounds the number of enclosing functions that are tried.
+const maxInlinedInto = 8
 
 // askDisplay evaluates a display that is within its block. In a function that is
 // inlined into that block, its variables are found only in an outer frame.
@@ -62,7 +62,7 @@ func (ds *Displays) askDisplay(q *request.Request, d protocol.Display, then func
 }
 
 // askOutside evaluates a display in the frame that is out levels further out, or in the next one in which
-// gdb can parse it; it calls failed if there is none within mostInlinedInto levels.
+// gdb can parse it; it calls failed if there is none within maxInlinedInto levels.
 func (ds *Displays) askOutside(q *request.Request, d protocol.Display, out int, then func(a request.Answer, value string), failed func()) {
 	s := ds.Selected(q)
 	level := s.Frame + out
@@ -72,7 +72,7 @@ func (ds *Displays) askOutside(q *request.Request, d protocol.Display, out int, 
 		switch {
 		case !a.Failed():
 			then(a, value)
-		case out == mostInlinedInto || !gdbtext.NotParsed.MatchString(a.Results.Str("msg")) || strings.HasPrefix(a.Results.Str("msg"), "Invalid frame id"):
+		case out == maxInlinedInto || !gdbtext.NotParsed.MatchString(a.Results.Str("msg")) || strings.HasPrefix(a.Results.Str("msg"), "Invalid frame id"):
 			failed()
 		default:
 			ds.askOutside(q, d, out+1, then, failed)

@@ -19,14 +19,14 @@ import (
 )
 
 const (
-	// mostFrames bounds a backtrace without a limit: an endless recursion has millions
+	// maxFrames bounds a backtrace without a limit: an endless recursion has millions
 	// of frames.
-	mostFrames = 10_000
-	// mostCounted bounds the depth of a stack whose outermost frames are shown: gdb
+	maxFrames = 10_000
+	// maxCounted bounds the depth of a stack whose outermost frames are shown: gdb
 	// keeps each frame in memory.
-	mostCounted = 100_000
-	// mostMerged bounds the depth of each stack in the merged tree.
-	mostMerged = 1000
+	maxCounted = 100_000
+	// maxMerged bounds the depth of each stack in the merged tree.
+	maxMerged = 1000
 )
 
 // ListFrames returns levels first to last of a thread with their arguments, as far as
@@ -78,28 +78,28 @@ func (fr *Frames) backtrace(q *request.Request) {
 	}
 	switch {
 	case q.Args.Count < 0:
-		fr.outermost(q, thread, min(-q.Args.Count, mostFrames))
+		fr.outermost(q, thread, min(-q.Args.Count, maxFrames))
 	case q.Args.Count > 0:
-		fr.backtraceFrom(q, thread, 0, min(q.Args.Count, mostFrames))
+		fr.backtraceFrom(q, thread, 0, min(q.Args.Count, maxFrames))
 	default:
-		fr.backtraceFrom(q, thread, 0, mostFrames)
+		fr.backtraceFrom(q, thread, 0, maxFrames)
 	}
 }
 
 // outermost executes backtrace with a negative number.
 func (fr *Frames) outermost(q *request.Request, thread, limit int) {
-	fr.Reach(q, thread, mostFrames, func() {
+	fr.Reach(q, thread, maxFrames, func() {
 		fr.Ask(q, func(a request.Answer) {
 			depth, _ := a.Results.Int("depth")
 			switch {
 			case a.Failed():
 				fr.Refused(q, a)
-			case depth >= mostCounted:
-				fr.Fail(q, &protocol.Fault{Kind: protocol.FaultGDB, Message: fmt.Sprintf("The stack has more than %d frames.", mostCounted), Hint: "backtrace 20 shows the innermost"})
+			case depth >= maxCounted:
+				fr.Fail(q, &protocol.Fault{Kind: protocol.FaultGDB, Message: fmt.Sprintf("The stack has more than %d frames.", maxCounted), Hint: "backtrace 20 shows the innermost"})
 			default:
 				fr.backtraceFrom(q, thread, max(depth-limit, 0), limit)
 			}
-		}, "-stack-info-depth", "--thread", fr.GDBThread(thread), strconv.Itoa(mostCounted))
+		}, "-stack-info-depth", "--thread", fr.GDBThread(thread), strconv.Itoa(maxCounted))
 	})
 }
 
@@ -201,7 +201,7 @@ func (fr *Frames) stacksAgain(q *request.Request, by string, round int) {
 			default:
 				fr.withRegisters(q, all, func(registers []string) { fr.mergeStacks(q, by, all, registers) })
 			}
-		}, "-stack-list-frames", "--thread", strconv.Itoa(t.GDB), "0", strconv.Itoa(mostMerged-1))
+		}, "-stack-list-frames", "--thread", strconv.Itoa(t.GDB), "0", strconv.Itoa(maxMerged-1))
 	}
 }
 

@@ -26,8 +26,8 @@ const (
 	Loose
 )
 
-// mostSites bounds the analysed calls that are kept; a job of one program has some dozens.
-const mostSites = 10_000
+// maxSites bounds the analysed calls that are kept; a job of one program has some dozens.
+const maxSites = 10_000
 
 // Cache keeps what depends on code alone, for all processes of a host. The zero value is empty. One
 // goroutine uses it at a time.
@@ -54,7 +54,7 @@ type Finder struct {
 
 // New returns a finder for a thread.
 func (c *Cache) New(p *snapshot.Process, t *snapshot.Thread) *Finder {
-	if len(c.sites) > mostSites || c.sites == nil {
+	if len(c.sites) > maxSites || c.sites == nil {
 		c.sites = map[siteKey]*dataflow.Site{}
 	}
 	return &Finder{process: p, thread: t, cache: c, regs: map[int]cfi.Registers{}, links: map[int]link{}}
@@ -223,11 +223,11 @@ func (f *Finder) CalledName(i int) string {
 	if site == nil || site.Target == nil {
 		return ""
 	}
-	to := f.value(i, site.Target, query{bits: 64, ways: inwards | outwards, depth: mostDepth / 2})
+	to := f.value(i, site.Target, query{bits: 64, ways: inwards | outwards, depth: maxDepth / 2})
 	if !to.ok {
 		return ""
 	}
-	for range mostJumps {
+	for range maxJumps {
 		if x := f.process.At(to.v); x != nil {
 			if name, first, ok := x.Function(to.v); ok && first == to.v {
 				return name

@@ -42,20 +42,20 @@ func (f *Finder) prove(i int) link {
 		return link{}
 	}
 	entry := f.Image(i-1).Module().Bias + callee.First
-	to := f.value(i, caller.Target, query{bits: 64, ways: inwards | outwards, depth: mostDepth / 2})
+	to := f.value(i, caller.Target, query{bits: 64, ways: inwards | outwards, depth: maxDepth / 2})
 	if !to.ok {
 		return link{open: true}
 	}
 	return link{proven: f.leads(to.v, entry)}
 }
 
-// mostJumps bounds a chain of functions that only jump to another one.
-const mostJumps = 4
+// maxJumps bounds a chain of functions that only jump to another one.
+const maxJumps = 4
 
 // leads reports whether the address from is the address to, or code that only jumps there, such as a stub of
 // the linker.
 func (f *Finder) leads(from, to uint64) bool {
-	for range mostJumps {
+	for range maxJumps {
 		if from == to {
 			return true
 		}

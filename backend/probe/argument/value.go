@@ -16,8 +16,8 @@ const (
 	outwards                  // in the functions that have called the frame
 )
 
-// mostDepth bounds the steps from value to value.
-const mostDepth = 24
+// maxDepth bounds the steps from value to value.
+const maxDepth = 24
 
 // query is how a value is looked for.
 type query struct {
@@ -68,7 +68,7 @@ func (q query) tells(held, v *dataflow.Value, size int64) (plus int64, ok bool) 
 
 // value returns the number that the expression v of frame i stands for.
 func (f *Finder) value(i int, v *dataflow.Value, q query) found {
-	if v == nil || q.depth > mostDepth {
+	if v == nil || q.depth > maxDepth {
 		return found{}
 	}
 	frame := &f.thread.Stack.Frames[i]
@@ -185,13 +185,13 @@ const (
 	yes
 )
 
-// mostPassed bounds the arguments on the stack, in bytes.
-const mostPassed = 128
+// maxPassed bounds the arguments on the stack, in bytes.
+const maxPassed = 128
 
 // calleeWrote tells whether the function that frame i has called has written to a place of that frame. It may
 // write to its arguments, which begin at the stack pointer; offset is relative to that, in bytes.
 func (f *Finder) calleeWrote(i int, offset, size int64) answer {
-	if offset < 0 || offset >= mostPassed {
+	if offset < 0 || offset >= maxPassed {
 		return no
 	}
 	if site := f.site(i); site != nil && !site.PassesOnStack() { // nor may functions to which the callee has jumped write there

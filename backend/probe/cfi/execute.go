@@ -2,8 +2,8 @@
 
 package cfi
 
-// mostRemembered bounds DW_CFA_remember_state.
-const mostRemembered = 32
+// maxRemembered bounds DW_CFA_remember_state.
+const maxRemembered = 32
 
 // execution is the state of the execution of instructions.
 type execution struct {
@@ -61,7 +61,7 @@ func (x *execution) extended(r *reader, op byte) (done bool) {
 	case 0x02, 0x03, 0x04: // advance_loc1, 2, 4
 		return x.advance(r.unsigned(1 << (op - 2)))
 	case 0x0a: // remember_state
-		r.bad = r.bad || len(x.remembered) == mostRemembered
+		r.bad = r.bad || len(x.remembered) == maxRemembered
 		x.remembered = append(x.remembered, x.rules)
 	case 0x0b: // restore_state
 		x.recall(r)

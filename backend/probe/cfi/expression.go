@@ -5,8 +5,8 @@ package cfi
 import "encoding/binary"
 
 const (
-	mostSteps = 1000 // operations of an expression
-	mostStack = 64
+	maxSteps = 1000 // operations of an expression
+	maxStack = 64
 )
 
 // machine is a stack machine that evaluates an expression.
@@ -43,7 +43,7 @@ func evaluate(expr []byte, regs *Registers, mem Memory, initial ...uint64) (v ui
 
 func run(m *machine) (v uint64, ok bool) {
 	for steps := 0; m.more(); steps++ {
-		if steps == mostSteps || len(m.stack) > mostStack {
+		if steps == maxSteps || len(m.stack) > maxStack {
 			return 0, false
 		}
 		m.step()

@@ -10,9 +10,9 @@ import (
 )
 
 const (
-	mostEntry   = 1 << 16 // bytes of an entry; real ones have some 100
-	mostIndex   = 1 << 22 // entries of an index
-	mostEntries = 1 << 18 // entries that are walked if there is no index
+	maxEntry   = 1 << 16 // bytes of an entry; real ones have some 100
+	maxIndex   = 1 << 22 // entries of an index
+	maxEntries = 1 << 18 // entries that are walked if there is no index
 )
 
 // Table is the call frame information of one image. Addresses in the tables, and those that Find takes, are
@@ -46,7 +46,7 @@ func NewTable(mem Memory, header uint64) (*Table, error) {
 	}
 	if b[2] != omitted && b[3] == relativeData|0x0b {
 		if n := r.pointer(b[2], header); !r.bad {
-			t.count = int(min(n, mostIndex))
+			t.count = int(min(n, maxIndex))
 		}
 	}
 	t.index = header + uint64(r.pos)
@@ -81,8 +81,8 @@ func (c contents) Read(addr uint64, b []byte) bool {
 	return true
 }
 
-// mostRows bounds the rows that are kept, of 1.5 KB each. Few are needed, since threads wait in few places.
-const mostRows = 1024
+// maxRows bounds the rows that are kept, of 1.5 KB each. Few are needed, since threads wait in few places.
+const maxRows = 1024
 
 // Find returns the row for an address; ErrNone if there is none.
 func (t *Table) Find(pc uint64) (*Row, error) {
@@ -93,7 +93,7 @@ func (t *Table) Find(pc uint64) (*Row, error) {
 	if err != nil {
 		return nil, err
 	}
-	if t.rows == nil || len(t.rows) == mostRows {
+	if t.rows == nil || len(t.rows) == maxRows {
 		t.rows = map[uint64]*Row{}
 	}
 	t.rows[pc] = row
@@ -132,7 +132,7 @@ func (t *Table) relative(i int, at uint64) uint64 {
 func (t *Table) readStarts() {
 	var last uint64
 	var c *common
-	for at, n := t.entries, 0; n < mostEntries; n++ {
+	for at, n := t.entries, 0; n < maxEntries; n++ {
 		r, next, err := t.entry(at)
 		if err != nil {
 			break
@@ -174,7 +174,7 @@ func (t *Table) entry(at uint64) (r *reader, next uint64, err error) {
 		return nil, 0, errDamaged
 	}
 	n := binary.LittleEndian.Uint32(head[:])
-	if n < 4 || n > mostEntry { // 0 ends the table; the 64-bit format is not used in practice
+	if n < 4 || n > maxEntry { // 0 ends the table; the 64-bit format is not used in practice
 		return nil, 0, errDamaged
 	}
 	b := make([]byte, n)

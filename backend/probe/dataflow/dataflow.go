@@ -112,10 +112,10 @@ type analysis struct {
 }
 
 const (
-	// mostRounds bounds the rounds. Each but the last finds an address that is taken, or a jump table.
-	mostRounds = 12
-	// mostSteps bounds the instructions that At executes, in all rounds.
-	mostSteps = 2_000_000
+	// maxRounds bounds the rounds. Each but the last finds an address that is taken, or a jump table.
+	maxRounds = 12
+	// maxSteps bounds the instructions that At executes, in all rounds.
+	maxSteps = 2_000_000
 )
 
 // At returns what is known before the call that ends at addr; with exact, before the instruction at
@@ -125,7 +125,7 @@ func At(image Image, addr uint64, exact bool) (*Site, error) {
 	if !exact {
 		lookup--
 	}
-	left := mostSteps
+	left := maxSteps
 	a, err := analyse(image, lookup, false, &left)
 	if err != nil {
 		return nil, err
@@ -166,7 +166,7 @@ func analyse(image Image, addr uint64, partial bool, left *int) (*analysis, erro
 		pool: pool{}, image: image, first: first, extents: []extent{{first, end}}, code: map[uint64]*amd64.Inst{},
 		jumps: map[uint64][]uint64{}, tables: map[uint64]table{}, leaves: map[uint64]bool{}, escaped: escapes{}, written: map[Slot]bool{}, left: left, partial: partial,
 	}
-	for range mostRounds {
+	for range maxRounds {
 		if err := a.flow(); err != nil {
 			return nil, err
 		}

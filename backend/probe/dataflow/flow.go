@@ -11,12 +11,12 @@ import (
 )
 
 const (
-	// mostInstructions bounds a function. Those of MPI libraries have up to some thousands.
-	mostInstructions = 60_000
+	// maxInstructions bounds a function. Those of MPI libraries have up to some thousands.
+	maxInstructions = 60_000
 	// decodings is the number of instructions whose decoding takes as long as the execution of one.
 	decodings = 8
-	// mostCold bounds a part of a function that the compiler has moved away, in bytes.
-	mostCold = 64 << 10
+	// maxCold bounds a part of a function that the compiler has moved away, in bytes.
+	maxCold = 64 << 10
 )
 
 // extent is a range of addresses of the function.
@@ -46,7 +46,7 @@ func (a *analysis) at(addr uint64) *amd64.Inst {
 // back, and adds that part to the extents.
 func (a *analysis) cold(addr uint64) bool {
 	first, end, ok := a.image.Function(addr)
-	if !ok || end-first > mostCold || !a.mayJumpBack(first, end) {
+	if !ok || end-first > maxCold || !a.mayJumpBack(first, end) {
 		return false
 	}
 	for at := first; at < end; {
@@ -152,7 +152,7 @@ func (a *analysis) reach(endless map[uint64]bool) error {
 				break ways
 			case i == nil:
 				return ErrUnknown
-			case len(seen) > mostInstructions:
+			case len(seen) > maxInstructions:
 				return ErrTooLong
 			}
 			to, isEnd := a.ends(i)
@@ -256,8 +256,8 @@ func (a *analysis) tableOf(s *State, i *amd64.Inst) (element, from *Value, size 
 	return nil, nil, 0
 }
 
-// mostTargets bounds a jump table.
-const mostTargets = 1024
+// maxTargets bounds a jump table.
+const maxTargets = 1024
 
 // targets reads a jump table until an element does not lead into the function, or another table begins.
 func (a *analysis) targets(t table) []uint64 {
@@ -267,7 +267,7 @@ func (a *analysis) targets(t table) []uint64 {
 	for _, other := range a.tables {
 		others[other.start] = other.start != t.start
 	}
-	for n := range uint64(mostTargets) {
+	for n := range uint64(maxTargets) {
 		at := t.start + n*t.size
 		v, ok := readUint(a.image, at, int(t.size))
 		if !ok || others[at] {

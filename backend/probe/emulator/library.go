@@ -127,27 +127,27 @@ var answers = map[string]answer{
 	"malloc":       func(m *Machine, arg func(int) uint64) uint64 { return m.allocate(arg(0)) },
 	"calloc":       func(m *Machine, arg func(int) uint64) uint64 { return m.allocate(arg(0) * arg(1)) },
 	"realloc":      reallocate,
-	"strlen":       func(m *Machine, arg func(int) uint64) uint64 { return m.length(arg(0), mostString) },
+	"strlen":       func(m *Machine, arg func(int) uint64) uint64 { return m.length(arg(0), maxString) },
 	"strnlen":      func(m *Machine, arg func(int) uint64) uint64 { return m.length(arg(0), arg(1)) },
 	"memcpy":       copyMemory, "memmove": copyMemory, "__memcpy_chk": copyMemory, "__memmove_chk": copyMemory,
 	"memset": fill, "__memset_chk": fill,
 	"strncpy": copyText, "__strncpy_chk": copyText,
-	"strcpy":         func(m *Machine, arg func(int) uint64) uint64 { return m.copyText(arg(0), arg(1), mostText) },
-	"__strcpy_chk":   func(m *Machine, arg func(int) uint64) uint64 { return m.copyText(arg(0), arg(1), mostText) },
+	"strcpy":         func(m *Machine, arg func(int) uint64) uint64 { return m.copyText(arg(0), arg(1), maxText) },
+	"__strcpy_chk":   func(m *Machine, arg func(int) uint64) uint64 { return m.copyText(arg(0), arg(1), maxText) },
 	"__tls_get_addr": threadLocal,
 	"snprintf":       func(m *Machine, arg func(int) uint64) uint64 { return m.print(arg, 2) },
 	"__snprintf_chk": func(m *Machine, arg func(int) uint64) uint64 { return m.print(arg, 4) },
 }
 
-// mostPrinted bounds what a function prints, in bytes.
-const mostPrinted = 1 << 14
+// maxPrinted bounds what a function prints, in bytes.
+const maxPrinted = 1 << 14
 
 // print carries out snprintf: arguments 0 and 1 are the text and its size, and argument format is the format, which may
 // have texts, characters and numbers without a width.
 func (m *Machine) print(arg func(int) uint64, format int) uint64 {
 	f, next := m.Text(arg(format)), format
 	var text []byte
-	for i := 0; i < len(f) && len(text) < mostPrinted && m.err == nil; i++ {
+	for i := 0; i < len(f) && len(text) < maxPrinted && m.err == nil; i++ {
 		if f[i] != '%' {
 			text = append(text, f[i])
 			continue
@@ -212,10 +212,10 @@ func self(m *Machine, _ func(int) uint64) uint64 {
 	return m.Thread
 }
 
-// spend counts work with a number of bytes. If it is more than mostBytes, it ends the call and returns false.
+// spend counts work with a number of bytes. If it is more than maxBytes, it ends the call and returns false.
 func (m *Machine) spend(does string, bytes uint64) bool {
 	const each = 64 // bytes that take as long as an instruction
-	if bytes > mostBytes {
+	if bytes > maxBytes {
 		m.fail("%s %d bytes", does, bytes)
 		return false
 	}
@@ -233,7 +233,7 @@ func (m *Machine) allocate(size uint64) uint64 {
 func reallocate(m *Machine, arg func(int) uint64) uint64 {
 	to := m.allocate(arg(1))
 	if arg(0) != 0 && to != 0 {
-		b := make([]byte, min(arg(1), mostBytes))
+		b := make([]byte, min(arg(1), maxBytes))
 		for len(b) > 0 && !m.Read(arg(0), b) { // the old block may be smaller, and nothing follows it
 			b = b[:len(b)/2]
 		}
@@ -242,12 +242,12 @@ func reallocate(m *Machine, arg func(int) uint64) uint64 {
 	return to
 }
 
-// mostString bounds a text whose length is asked for, in bytes.
-const mostString = 1 << 16
+// maxString bounds a text whose length is asked for, in bytes.
+const maxString = 1 << 16
 
 func (m *Machine) length(text, most uint64) uint64 {
 	n := uint64(0)
-	for n < min(most, mostString) && m.load(text+n, 1) != 0 && m.err == nil {
+	for n < min(most, maxString) && m.load(text+n, 1) != 0 && m.err == nil {
 		n++
 	}
 	m.work -= int(n)
@@ -276,7 +276,7 @@ func fill(m *Machine, arg func(int) uint64) uint64 {
 func copyText(m *Machine, arg func(int) uint64) uint64 { return m.copyText(arg(0), arg(1), arg(2)) }
 
 func (m *Machine) copyText(to, from, most uint64) uint64 {
-	for n := range min(most, mostText) {
+	for n := range min(most, maxText) {
 		m.work--
 		c := m.load(from+n, 1)
 		m.PutUint(to+n, c, 1)

@@ -35,18 +35,18 @@ type Code struct {
 }
 
 const (
-	// mostWork bounds a call, in instructions or copied elements; those asked for take 50 to 20,000.
-	mostWork = 400_000
+	// maxWork bounds a call, in instructions or copied elements; those asked for take 50 to 20,000.
+	maxWork = 400_000
 	// decoding is the number of instructions whose execution takes as long as that one is decoded.
 	decoding = 8
-	// mostPages bounds the memory that is used: 16 MiB.
-	mostPages = 4096
-	// mostLoads bounds the record of loads.
-	mostLoads = 4096
-	// mostCode bounds the decoded instructions of an image that are kept.
-	mostCode = 1 << 16
-	// mostBytes bounds what one instruction or one function of the C library copies.
-	mostBytes = 1 << 20
+	// maxPages bounds the memory that is used: 16 MiB.
+	maxPages = 4096
+	// maxLoads bounds the record of loads.
+	maxLoads = 4096
+	// maxCode bounds the decoded instructions of an image that are kept.
+	maxCode = 1 << 16
+	// maxBytes bounds what one instruction or one function of the C library copies.
+	maxBytes = 1 << 20
 )
 
 // Addresses of the memory that belongs to the machine. Linux maps nothing there by default.
@@ -146,7 +146,7 @@ func (m *Machine) page(addr uint64) *page {
 	if p := m.pages[n]; p != nil {
 		return p
 	}
-	if len(m.pages) >= mostPages {
+	if len(m.pages) >= maxPages {
 		return nil
 	}
 	p := &page{written: own(addr)}
@@ -195,19 +195,19 @@ func (m *Machine) PutUint(addr, v uint64, size int) {
 	m.write(addr, b[:size])
 }
 
-// mostText bounds a text, in bytes.
-const mostText = 512
+// maxText bounds a text, in bytes.
+const maxText = 512
 
 // Text returns a text that ends with a zero byte, or is cut after 512 bytes.
 func (m *Machine) Text(addr uint64) string {
 	var text []byte
-	for len(text) < mostText {
+	for len(text) < maxText {
 		p := m.page(addr)
 		if p == nil {
 			break
 		}
 		rest := p.bytes[addr%pageSize:]
-		rest = rest[:min(len(rest), mostText-len(text))]
+		rest = rest[:min(len(rest), maxText-len(text))]
 		if end := bytes.IndexByte(rest, 0); end >= 0 {
 			return string(append(text, rest[:end]...))
 		}
@@ -239,7 +239,7 @@ func (m *Machine) load(addr uint64, size int) uint64 {
 		return 0
 	}
 	v := binary.LittleEndian.Uint64(b[:])
-	if len(m.loads) < mostLoads {
+	if len(m.loads) < maxLoads {
 		m.loads = append(m.loads, Load{addr, size, v})
 	}
 	return v
@@ -293,7 +293,7 @@ func (m *Machine) Call(function uint64, args ...uint64) (result uint64, loads []
 	}
 	m.push(returned)
 	m.pc = function
-	for m.work = mostWork; m.work > 0; m.work-- {
+	for m.work = maxWork; m.work > 0; m.work-- {
 		if m.err != nil {
 			return 0, m.loads, m.err
 		}
@@ -323,7 +323,7 @@ func (m *Machine) fetch() *amd64.Inst {
 			m.fail("no known instruction")
 			return nil
 		}
-		if len(m.code.Instructions) >= mostCode {
+		if len(m.code.Instructions) >= maxCode {
 			clear(m.code.Instructions)
 		}
 		written := m.wrote(m.pc) || m.wrote(i.Next()-1)

@@ -61,8 +61,8 @@ func (n Name) String() string {
 
 // Bounds of what is read.
 const (
-	mostText   = 1024 // bytes
-	mostNested = 32   // expressions in one another
+	maxText   = 1024 // bytes
+	maxNested = 32   // expressions in one another
 )
 
 // Error says why a text is no expression.
@@ -73,8 +73,8 @@ func (e *Error) Error() string { return strconv.Quote(e.Text) + ": " + e.Why }
 // Parse reads an expression. An error is an *Error.
 func Parse(text string) (e *Expr, err error) {
 	p := &parser{text: strings.TrimSpace(text)}
-	if len(p.text) > mostText {
-		return nil, &Error{p.text[:32] + "...", "more than " + strconv.Itoa(mostText) + " bytes"}
+	if len(p.text) > maxText {
+		return nil, &Error{p.text[:32] + "...", "more than " + strconv.Itoa(maxText) + " bytes"}
 	}
 	defer func() {
 		switch r := recover().(type) {
@@ -135,7 +135,7 @@ func (p *parser) made(from int, e Expr) *Expr {
 
 // within reads with f what is nested once more.
 func (p *parser) within(f func() *Expr) *Expr {
-	if p.nested++; p.nested > mostNested {
+	if p.nested++; p.nested > maxNested {
 		p.fail("nested too deeply")
 	}
 	e := f()
@@ -150,7 +150,7 @@ func (p *parser) sum() *Expr {
 	for terms := 0; ; terms++ {
 		op := Sum
 		switch {
-		case terms == mostNested:
+		case terms == maxNested:
 			p.fail("too long")
 		case strings.HasPrefix(p.text[p.at:], "->"):
 			return e
@@ -170,7 +170,7 @@ func (p *parser) product() *Expr {
 	from := p.at
 	e := p.unary()
 	for factors := 0; p.take("*"); factors++ {
-		if factors == mostNested {
+		if factors == maxNested {
 			p.fail("too long")
 		}
 		other := p.unary()
@@ -199,7 +199,7 @@ func (p *parser) postfix() *Expr {
 	p.skip()
 	from := p.at
 	e := p.primary()
-	for range mostText {
+	for range maxText {
 		sign := ""
 		for _, s := range []string{"->", ".", "%", "[", "("} {
 			if p.take(s) {
@@ -227,8 +227,8 @@ func (p *parser) postfix() *Expr {
 	return e
 }
 
-// mostIndices bounds the indices in one pair of parentheses: Fortran has at most 15 dimensions.
-const mostIndices = 15
+// maxIndices bounds the indices in one pair of parentheses: Fortran has at most 15 dimensions.
+const maxIndices = 15
 
 func (p *parser) indices(end string) (all []*Expr) {
 	for {
@@ -237,7 +237,7 @@ func (p *parser) indices(end string) (all []*Expr) {
 		}
 		all = append(all, p.within(p.sum))
 		switch {
-		case len(all) > mostIndices:
+		case len(all) > maxIndices:
 			p.fail("too many indices")
 		case p.take(end):
 			return all

@@ -110,7 +110,7 @@ func FuzzParse(f *testing.F) {
 		if err != nil || tree(again) != tree(e) {
 			t.Errorf("%q is %s, and again %v, %v", text, tree(e), again, err)
 		}
-		if depth(e) > 5*mostText {
+		if depth(e) > 5*maxText {
 			t.Errorf("%q has depth %d", text, depth(e))
 		}
 	})

@@ -19,14 +19,14 @@ var threadStates = []struct{ letters, words string }{
 	{"R", "running"}, {"S", "sleeping"}, {"DKW", "in uninterruptible sleep"}, {"T", "stopped"}, {"t", "traced"}, {"IP", "idle"}, {"ZXx", "ended"},
 }
 
-// mostLooks bounds the looks of States at a process that another sampler holds for an instant.
-const mostLooks = 20
+// maxLooks bounds the looks of States at a process that another sampler holds for an instant.
+const maxLooks = 20
 
 // States returns the number of threads of a process in each state: "1 running, 3 sleeping"; "" if
 // the process has ended.
 func States(pid int) string {
 	counts, sampled := statesOf(pid)
-	for range mostLooks {
+	for range maxLooks {
 		if !sampled {
 			break
 		}
@@ -89,15 +89,15 @@ func (now Usage) Since(u Usage) string {
 
 // Bounds of ChildrenTime.
 const (
-	mostChildren = 256
-	mostDepth    = 4
+	maxChildren = 256
+	maxDepth    = 4
 )
 
 // ChildrenTime returns the processor time that the processes have used which the first thread of a process has started, and
 // which those have started, as far as they run (proc(5), task/TID/children). Beyond 256 processes they are not counted.
 func ChildrenTime(pid int) time.Duration {
-	left := mostChildren
-	return childrenTime(pid, mostDepth, &left)
+	left := maxChildren
+	return childrenTime(pid, maxDepth, &left)
 }
 
 func childrenTime(pid, depth int, left *int) (sum time.Duration) {

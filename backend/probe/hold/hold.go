@@ -189,20 +189,20 @@ func together(all []Process, l Limits, s Steps, wait *rivals) (rival int) {
 	return -1
 }
 
-// mostHeld bounds the threads of a process that are stopped at a time: to stop and resume one takes 20 to 60 µs.
-const mostHeld = 512
+// maxHeld bounds the threads of a process that are stopped at a time: to stop and resume one takes 20 to 60 µs.
+const maxHeld = 512
 
 // tooMany is the Why of the others until holdRest.
 const tooMany = "one of too many"
 
 // IsParted reports whether the process has too many threads to stop all of them at the same time.
-func (p *Process) IsParted() bool { return len(p.Threads) > mostHeld }
+func (p *Process) IsParted() bool { return len(p.Threads) > maxHeld }
 
 // holdRest stops the threads of a process that were too many, some at a time, copies registers and stacks, and resumes
 // them. The first ones run meanwhile.
 func (p *Process) holdRest(patience time.Duration, each int, end func(sp uint64) uint64, buffer *Buffer) {
-	for first := mostHeld; first < len(p.Threads) && !p.Tracer.yields(); first += mostHeld {
-		part := Process{PID: p.PID, Threads: p.Threads[first:min(first+mostHeld, len(p.Threads))]}
+	for first := maxHeld; first < len(p.Threads) && !p.Tracer.yields(); first += maxHeld {
+		part := Process{PID: p.PID, Threads: p.Threads[first:min(first+maxHeld, len(p.Threads))]}
 		part.prepare()
 		begin := time.Now()
 		for i := range part.Threads {
@@ -271,7 +271,7 @@ func (p *Process) seize() (some bool) {
 		switch {
 		case p.Tracer.yields(): // it stops the other threads, too
 			t.Why = p.Tracer.Why()
-		case len(p.Threads) >= mostHeld:
+		case len(p.Threads) >= maxHeld:
 			t.Why = tooMany
 		default:
 			t.Why = p.seizeOne(tid)
@@ -307,12 +307,12 @@ func (p *Process) interrupt() {
 	}
 }
 
-// mostRounds bounds how often stopAll looks for new threads.
-const mostRounds = 100
+// maxRounds bounds how often stopAll looks for new threads.
+const maxRounds = 100
 
 // stopAll waits until all threads have stopped, including those that are started during the wait.
 func (p *Process) stopAll(deadline time.Time) {
-	for range mostRounds {
+	for range maxRounds {
 		p.wait(deadline)
 		if p.complete() || !p.seize() {
 			break

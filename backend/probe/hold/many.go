@@ -6,8 +6,8 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// mostPieces is how many pieces the kernel reads in one system call (IOV_MAX).
-const mostPieces = 1024
+// maxPieces is how many pieces the kernel reads in one system call (IOV_MAX).
+const maxPieces = 1024
 
 // ReadMany reads n pieces of memory. piece returns where piece i is and the bytes to fill; done is
 // called for those that were read as a whole.
@@ -22,10 +22,10 @@ func (pid Memory) ReadMany(n int, piece func(i int) (addr uint64, b []byte), don
 // readParts reads n pieces, whose ends may be unmapped. read is called for each piece with the number of
 // bytes that were read and the length of the piece.
 func (pid Memory) readParts(n int, piece func(i int) (addr uint64, b []byte), read func(i, got, all int)) {
-	local := make([]unix.Iovec, min(n, mostPieces))
+	local := make([]unix.Iovec, min(n, maxPieces))
 	remote := make([]unix.RemoteIovec, len(local))
 	for first := 0; first < n; {
-		count := min(n-first, mostPieces)
+		count := min(n-first, maxPieces)
 		for i := range count {
 			addr, b := piece(first + i)
 			local[i], remote[i] = unix.Iovec{}, unix.RemoteIovec{Base: uintptr(addr), Len: len(b)}

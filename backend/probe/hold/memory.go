@@ -79,12 +79,12 @@ type Buffer struct {
 const (
 	leastBuffer = 256 << 10
 	eachBuffer  = 4 << 10 // for each thread
-	mostBuffer  = 8 << 20 // larger ones are not kept
+	maxBuffer   = 8 << 20 // larger ones are not kept
 )
 
 // prepare makes the whole buffer free, and resizes it for a number of threads.
 func (b *Buffer) prepare(threads int) {
-	if size := min(max(b.needed+b.needed/4, leastBuffer, threads*eachBuffer), mostBuffer); size > len(b.all) {
+	if size := min(max(b.needed+b.needed/4, leastBuffer, threads*eachBuffer), maxBuffer); size > len(b.all) {
 		b.all = make([]byte, size)
 		clear(b.all) // so that its pages are present
 	}

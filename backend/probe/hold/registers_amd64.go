@@ -56,9 +56,9 @@ func callOf(u *unix.PtraceRegs) kernelcall.Call {
 // reenter changes the registers of a thread that another sampler has just let go, and that has not run since: it is before
 // the instruction SYSCALL of the call in which it waited, to restart it. They become those of the call.
 func reenter(tid int, u *unix.PtraceRegs) {
-	const size, restartNoHandler, mostCalls = 2, 514, 1 << 10
+	const size, restartNoHandler, maxCalls = 2, 514, 1 << 10
 	code := [8]byte{}
-	if u.Rax >= mostCalls {
+	if u.Rax >= maxCalls {
 		return
 	}
 	if n, err := unix.PtracePeekText(tid, uintptr(u.Rip), code[:]); err != nil || n < size || code[0] != 0x0f || code[1] != 0x05 {

@@ -14,9 +14,9 @@ import (
 	"strings"
 )
 
-// mostUnpacked bounds compressed debug information after decompression, in bytes: it is decompressed as a
+// maxUnpacked bounds compressed debug information after decompression, in bytes: it is decompressed as a
 // whole.
-const mostUnpacked = 128 << 20
+const maxUnpacked = 128 << 20
 
 // Debug is the debug information of a file.
 type Debug struct {
@@ -31,8 +31,8 @@ type Debug struct {
 	indexed bool   // entries have numbers of strings, or .debug_str is compressed
 }
 
-// mostTexts bounds the places of a name among the strings.
-const mostTexts = 64
+// maxTexts bounds the places of a name among the strings.
+const maxTexts = 64
 
 // Having returns those units in which an entry may have a name; it looks for the bytes of the name, or of its place
 // among the strings (DW_FORM_string, DW_FORM_strp). Entries that refer to another unit for their names are not found.
@@ -44,7 +44,7 @@ func (d *Debug) Having(name string) (units []dwarf.Offset) {
 		if i < 0 {
 			break
 		}
-		if len(patterns) == mostTexts {
+		if len(patterns) == maxTexts {
 			return d.Units
 		}
 		patterns = append(patterns, binary.LittleEndian.AppendUint32(nil, uint32(at+i)))
@@ -262,8 +262,8 @@ func (f *file) unpackedDWARF() (d *dwarf.Data, info []byte, err error) {
 	for _, s := range e.Sections {
 		total += s.Size
 	}
-	if total > mostUnpacked {
-		return nil, nil, fmt.Errorf("debug information of more than %d bytes", mostUnpacked)
+	if total > maxUnpacked {
+		return nil, nil, fmt.Errorf("debug information of more than %d bytes", maxUnpacked)
 	}
 	if info, err = s.Data(); err != nil {
 		return nil, nil, err
@@ -287,7 +287,7 @@ func DebugFrame(data []byte) (b []byte) {
 		}
 		s := f.section(".debug_frame")
 		switch {
-		case s == nil || s.size > mostUnpacked:
+		case s == nil || s.size > maxUnpacked:
 		case s.flags&elf.SHF_COMPRESSED == 0:
 			b = bytes.Clone(f.contents(s))
 		default:
@@ -307,7 +307,7 @@ func unpackedSection(data []byte, name string) []byte {
 		return nil
 	}
 	s := e.Section(name)
-	if s == nil || s.Size > mostUnpacked {
+	if s == nil || s.Size > maxUnpacked {
 		return nil
 	}
 	b, err := s.Data()

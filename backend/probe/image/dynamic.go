@@ -17,14 +17,14 @@ func (m *Module) DynamicSymbols(mem cfi.Memory) (s *Symbols) {
 		return nil
 	}
 	entries := make([]byte, m.countSymbols(mem, d)*symbolSize)
-	names := make([]byte, min(d[elf.DT_STRSZ], mostImportNames))
+	names := make([]byte, min(d[elf.DT_STRSZ], maxImportNames))
 	if len(entries) == 0 || !mem.Read(m.at(d[elf.DT_SYMTAB]), entries) || !mem.Read(m.at(d[elf.DT_STRTAB]), names) {
 		return nil
 	}
 	s = &Symbols{}
 	s.add(&table{entries: entries, names: names})
 	if at, ok := d[elf.DT_SONAME]; ok {
-		s.SharedName = string(textAt(names, uint32(min(at, uint64(len(names)))), mostSymbolName))
+		s.SharedName = string(textAt(names, uint32(min(at, uint64(len(names)))), maxSymbolName))
 	}
 	return s
 }
@@ -32,20 +32,20 @@ func (m *Module) DynamicSymbols(mem cfi.Memory) (s *Symbols) {
 // dtGNUHash is DT_GNU_HASH.
 const dtGNUHash elf.DynTag = 0x6ffffef5
 
-// countSymbols returns the number of dynamic symbols, at most mostImports, as the hash tables tell it. d is
+// countSymbols returns the number of dynamic symbols, at most maxImports, as the hash tables tell it. d is
 // the dynamic section.
 func (m *Module) countSymbols(mem cfi.Memory, d map[elf.DynTag]uint64) uint64 {
 	le := binary.LittleEndian
 	var head [16]byte
 	if at := d[elf.DT_HASH]; at != 0 && mem.Read(m.at(at), head[:8]) {
-		return uint64(min(le.Uint32(head[4:]), mostImports)) // nchain, the number of symbols
+		return uint64(min(le.Uint32(head[4:]), maxImports)) // nchain, the number of symbols
 	}
 	at := m.at(d[dtGNUHash])
 	if d[dtGNUHash] == 0 || !mem.Read(at, head[:]) {
 		return 0
 	}
 	buckets, first, bloom := le.Uint32(head[:]), le.Uint32(head[4:]), le.Uint32(head[8:])
-	if buckets > mostImports || first > mostImports || bloom > mostImports {
+	if buckets > maxImports || first > maxImports || bloom > maxImports {
 		return 0
 	}
 	at += 16 + 8*uint64(bloom)
@@ -58,7 +58,7 @@ func (m *Module) countSymbols(mem cfi.Memory, d map[elf.DynTag]uint64) uint64 {
 		last = max(last, le.Uint32(b))
 	}
 	at += 4 * uint64(buckets)
-	for n := last; n >= first && n < mostImports; n++ { // bit 0 of a hash marks the last one of a chain
+	for n := last; n >= first && n < maxImports; n++ { // bit 0 of a hash marks the last one of a chain
 		var hash [4]byte
 		if !mem.Read(at+4*uint64(n-first), hash[:]) {
 			return 0
@@ -67,5 +67,5 @@ func (m *Module) countSymbols(mem cfi.Memory, d map[elf.DynTag]uint64) uint64 {
 			return uint64(n) + 1
 		}
 	}
-	return uint64(min(last, mostImports))
+	return uint64(min(last, maxImports))
 }

@@ -32,7 +32,7 @@ func (t sectionTable) allocated(f func(header, name []byte) bool) {
 		if elf.SectionFlag(le.Uint64(b[8:]))&elf.SHF_ALLOC == 0 {
 			continue
 		}
-		if name := textAt(t.names, le.Uint32(b), mostSectionName); len(name) > 0 && !f(b, name) {
+		if name := textAt(t.names, le.Uint32(b), maxSectionName); len(name) > 0 && !f(b, name) {
 			return
 		}
 	}
@@ -71,9 +71,9 @@ type section struct {
 }
 
 const (
-	mostSections    = 1 << 16
-	mostSectionName = 256 // bytes
-	sectionHeader   = 64  // Elf64_Shdr
+	maxSections    = 1 << 16
+	maxSectionName = 256 // bytes
+	sectionHeader  = 64  // Elf64_Shdr
 )
 
 var (
@@ -118,7 +118,7 @@ func parseFile(data []byte) (*file, error) {
 	if names == uint32(elf.SHN_XINDEX) {
 		names = le.Uint32(first[40:])
 	}
-	if n > mostSections {
+	if n > maxSections {
 		return nil, fmt.Errorf("%d sections", n)
 	}
 	headers := f.bytes(at, n*sectionHeader)
@@ -136,7 +136,7 @@ func parseFile(data []byte) (*file, error) {
 	text := f.contents(f.number(names))
 	f.table = sectionTable{headers, text}
 	for i := range f.sections {
-		f.sections[i].name = string(textAt(text, le.Uint32(headers[i*sectionHeader:]), mostSectionName))
+		f.sections[i].name = string(textAt(text, le.Uint32(headers[i*sectionHeader:]), maxSectionName))
 	}
 	return f, nil
 }
@@ -229,9 +229,9 @@ func (f *file) sharedName() string {
 			continue
 		}
 		b := f.contents(s)
-		for n := 0; len(b) >= 16 && n < mostDynamic; n, b = n+1, b[16:] {
+		for n := 0; len(b) >= 16 && n < maxDynamic; n, b = n+1, b[16:] {
 			if elf.DynTag(le.Uint64(b)) == elf.DT_SONAME {
-				return string(textAt(f.contents(f.number(s.link)), uint32(le.Uint64(b[8:])), mostSymbolName))
+				return string(textAt(f.contents(f.number(s.link)), uint32(le.Uint64(b[8:])), maxSymbolName))
 			}
 		}
 	}

@@ -49,7 +49,7 @@ func Modules(maps []Mapping, read func([]Head), scratch *[]byte) []Module {
 	code, times := haveCode(maps), map[string]int{}
 	for i, m := range maps {
 		vdso := m.Path == "[vdso]"
-		if m.Offset != 0 || m.File == "" && !vdso || !vdso && !code[i] || times[m.File] == mostTimes {
+		if m.Offset != 0 || m.File == "" && !vdso || !vdso && !code[i] || times[m.File] == maxTimes {
 			continue
 		}
 		times[m.File]++
@@ -72,9 +72,9 @@ func Modules(maps []Mapping, read func([]Head), scratch *[]byte) []Module {
 	return all
 }
 
-// mostTimes bounds how often a file is an image of a process. A library that is loaded into other namespaces (dlmopen(3))
+// maxTimes bounds how often a file is an image of a process. A library that is loaded into other namespaces (dlmopen(3))
 // is there up to 16 times; more mappings are of programs that read the file as data.
-const mostTimes = 64
+const maxTimes = 64
 
 // haveCode reports for each mapping whether it, or a following one of the same file, is executable. Other files
 // are not images.
@@ -92,8 +92,8 @@ func haveCode(maps []Mapping) []bool {
 	return code
 }
 
-// mostHeaders bounds the program headers; real images have 9 to 14.
-const mostHeaders = 64
+// maxHeaders bounds the program headers; real images have 9 to 14.
+const maxHeaders = 64
 
 // parse reads the ELF and program headers of a 64-bit, little-endian image at an address. head has headSize
 // bytes.
@@ -103,7 +103,7 @@ func parse(head []byte, at uint64) (m Module, ok bool) {
 		return m, false
 	}
 	offset, size, n := le.Uint64(head[32:]), uint64(le.Uint16(head[54:])), uint64(le.Uint16(head[56:]))
-	if size < 56 || n > mostHeaders || offset > headSize || offset+n*size > headSize {
+	if size < 56 || n > maxHeaders || offset > headSize || offset+n*size > headSize {
 		return m, false
 	}
 	first, end := ^uint64(0), uint64(0)

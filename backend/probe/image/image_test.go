@@ -75,7 +75,7 @@ func TestManyMappingsOfOneFile(t *testing.T) {
 	}
 	heads := 0
 	Modules(maps, func(h []Head) { heads = len(h) }, new([]byte))
-	if heads != mostTimes {
+	if heads != maxTimes {
 		t.Errorf("%d beginnings were read", heads)
 	}
 }

@@ -18,8 +18,8 @@ type index struct {
 }
 
 const (
-	perBucket   = 16 // keys, on average
-	mostBuckets = 18 // binary logarithm of the greatest number of buckets
+	perBucket  = 16 // keys, on average
+	maxBuckets = 18 // binary logarithm of the greatest number of buckets
 )
 
 // newIndex returns the list of keys, which it changes and keeps.
@@ -28,7 +28,7 @@ func newIndex(keys []uint64) *index {
 	for _, k := range keys {
 		greatest = max(greatest, k)
 	}
-	size := min(uint(bits.Len(uint(len(keys)/perBucket))), mostBuckets)
+	size := min(uint(bits.Len(uint(len(keys)/perBucket))), maxBuckets)
 	x := &index{keys: keys, ends: make([]uint32, 1<<size), sorted: make([]bool, 1<<size)}
 	if width := uint(bits.Len64(greatest)); width > size {
 		x.shift = width - size

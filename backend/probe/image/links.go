@@ -11,14 +11,14 @@ import (
 )
 
 const (
-	// mostDynamic bounds the dynamic section of an image, in entries; real ones have some 30.
-	mostDynamic = 512
-	// mostRelocations bounds the relocations of an image: a large library has some 100,000.
-	mostRelocations = 1 << 20
-	// mostImports bounds the dynamic symbols of an image.
-	mostImports = 1 << 18
-	// mostImportNames bounds the names of the dynamic symbols of an image, in bytes.
-	mostImportNames = 16 << 20
+	// maxDynamic bounds the dynamic section of an image, in entries; real ones have some 30.
+	maxDynamic = 512
+	// maxRelocations bounds the relocations of an image: a large library has some 100,000.
+	maxRelocations = 1 << 20
+	// maxImports bounds the dynamic symbols of an image.
+	maxImports = 1 << 18
+	// maxImportNames bounds the names of the dynamic symbols of an image, in bytes.
+	maxImportNames = 16 << 20
 )
 
 // Links are the places where the dynamic linker stores addresses of functions and variables for an image (ELF
@@ -34,7 +34,7 @@ func (m *Module) Links(mem cfi.Memory) *Links {
 	d := m.dynamicSection(mem)
 	l := &Links{symbols: m.at(d[elf.DT_SYMTAB]) - m.Bias, names: m.at(d[elf.DT_STRTAB]) - m.Bias}
 	for _, table := range [][2]elf.DynTag{{elf.DT_JMPREL, elf.DT_PLTRELSZ}, {elf.DT_RELA, elf.DT_RELASZ}} {
-		b := make([]byte, min(d[table[1]]/relocationSize, mostRelocations)*relocationSize)
+		b := make([]byte, min(d[table[1]]/relocationSize, maxRelocations)*relocationSize)
 		if d[table[0]] == 0 || !mem.Read(m.at(d[table[0]]), b) {
 			continue
 		}
@@ -43,7 +43,7 @@ func (m *Module) Links(mem cfi.Memory) *Links {
 			n := info >> 32
 			switch elf.R_X86_64(info & 0xffffffff) {
 			case elf.R_X86_64_JMP_SLOT, elf.R_X86_64_GLOB_DAT:
-				if n > 0 && n < mostImports {
+				if n > 0 && n < maxImports {
 					l.slots, l.numbers = append(l.slots, binary.LittleEndian.Uint64(b)), append(l.numbers, uint32(n))
 				}
 			}
@@ -62,7 +62,7 @@ func (l *Links) Name(slot uint64, mem cfi.Memory) string {
 	}
 	at := l.names + uint64(binary.LittleEndian.Uint32(b[:]))
 	var name []byte
-	for len(name) < mostSymbolName && mem.Read(at+uint64(len(name)), b[:1]) && b[0] != 0 {
+	for len(name) < maxSymbolName && mem.Read(at+uint64(len(name)), b[:1]) && b[0] != 0 {
 		name = append(name, b[0])
 	}
 	return string(name)
@@ -88,7 +88,7 @@ func (m *Module) dynamicSection(mem cfi.Memory) map[elf.DynTag]uint64 {
 		return nil
 	}
 	d := map[elf.DynTag]uint64{}
-	b := make([]byte, 16*mostDynamic)
+	b := make([]byte, 16*maxDynamic)
 	for !mem.Read(m.Bias+m.dynamic, b) { // there may be no memory after it
 		if b = b[:len(b)/2]; len(b) < 16 {
 			return nil

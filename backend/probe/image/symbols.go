@@ -39,8 +39,8 @@ func (s *Symbols) Rest() {
 }
 
 const (
-	mostSymbols    = 1 << numberBits
-	mostSymbolName = 1 << 16 // bytes
+	maxSymbols    = 1 << numberBits
+	maxSymbolName = 1 << 16 // bytes
 )
 
 // ReadSeparate returns the symbols of the separate debug file of an image with a build-id; link is what the image says of
@@ -80,7 +80,7 @@ func ReadDebugLink(data []byte) (l DebugLink) {
 			return
 		}
 		b := f.contents(f.section(".gnu_debuglink"))
-		name := textAt(b, 0, mostSymbolName)
+		name := textAt(b, 0, maxSymbolName)
 		at := (len(name) + 1 + 3) &^ 3 // the sum is aligned to 4 bytes
 		if len(name) > 0 && at+4 <= len(b) && !bytes.ContainsRune(name, '/') {
 			l = DebugLink{string(name), binary.LittleEndian.Uint32(b[at:])}
@@ -115,8 +115,8 @@ func readSymbols(data []byte) (*Symbols, string, error) {
 			}
 		}
 	}
-	if s.count > mostSymbols {
-		return nil, "", fmt.Errorf("more than %d symbols", mostSymbols)
+	if s.count > maxSymbols {
+		return nil, "", fmt.Errorf("more than %d symbols", maxSymbols)
 	}
 	if f.section(".symtab") == nil {
 		s.packed = f.contents(f.section(".gnu_debugdata"))
@@ -135,7 +135,7 @@ func (s *Symbols) add(t *table) {
 // Join adds the symbols of another file of the same image, such as its separate debug file.
 func (s *Symbols) Join(more *Symbols) {
 	for _, t := range more.tables {
-		if s.count+t.len() <= mostSymbols {
+		if s.count+t.len() <= maxSymbols {
 			s.add(&table{entries: t.entries, names: t.names, hashed: t.hashed})
 		}
 	}
@@ -235,7 +235,7 @@ func (s *Symbols) After(addr uint64) (first uint64, ok bool) {
 		if s.byAddr == nil {
 			s.order()
 		}
-		if addr+1 < s.base || addr+1-s.base >= mostSpan {
+		if addr+1 < s.base || addr+1-s.base >= maxSpan {
 			return
 		}
 		for i := s.byAddr.from((addr + 1 - s.base) << addrShift); i < len(s.byAddr.keys) && !ok; i++ {
@@ -251,7 +251,7 @@ const (
 	numberBits = 22
 	sizedBit   = 1 << numberBits
 	addrShift  = numberBits + 1
-	mostSpan   = 1 << (64 - addrShift) // of the addresses of an image
+	maxSpan    = 1 << (64 - addrShift) // of the addresses of an image
 )
 
 // order makes byAddr.
@@ -261,7 +261,7 @@ func (s *Symbols) order() {
 	for _, t := range s.tables {
 		for i := range t.len() {
 			x := t.at(i)
-			if !x.isFunction(t) || x.addr < s.base || x.addr-s.base >= mostSpan {
+			if !x.isFunction(t) || x.addr < s.base || x.addr-s.base >= maxSpan {
 				continue
 			}
 			key := (x.addr-s.base)<<addrShift | uint64(t.first+i)
@@ -276,7 +276,7 @@ func (s *Symbols) order() {
 
 const (
 	nearby = 16   // symbols below an address that are examined: functions may be nested
-	mostOf = 1024 // symbols with one address that are examined
+	maxOf  = 1024 // symbols with one address that are examined
 )
 
 // function returns the function that contains an address, the one with the highest first address if there
@@ -287,7 +287,7 @@ func (s *Symbols) function(addr uint64) (f Function, ok bool) {
 	if s.byAddr == nil {
 		s.order()
 	}
-	if addr < s.base || addr-s.base >= mostSpan {
+	if addr < s.base || addr-s.base >= maxSpan {
 		return f, false
 	}
 	i := s.byAddr.from((addr-s.base)<<addrShift|(1<<addrShift-1)) - 1
@@ -296,7 +296,7 @@ func (s *Symbols) function(addr uint64) (f Function, ok bool) {
 		unsized := s.byAddr.at(i)&sizedBit == 0 // no symbol with this address has a size
 		first := s.base + at
 		var best []byte
-		for k := 0; i >= 0 && k < mostOf && s.byAddr.at(i)>>addrShift == at; k, i, n = k+1, i-1, n+1 {
+		for k := 0; i >= 0 && k < maxOf && s.byAddr.at(i)>>addrShift == at; k, i, n = k+1, i-1, n+1 {
 			t, x := s.symbol(int(s.byAddr.at(i) & (sizedBit - 1)))
 			if addr-first < x.size || x.size == 0 && nearest && unsized {
 				if name := x.readable(t); bytes.Compare(name, best) > 0 {
@@ -371,7 +371,7 @@ func (x *entry) isVariable() bool {
 	return elf.ST_TYPE(x.info) == elf.STT_OBJECT && x.section != elf.SHN_UNDEF
 }
 
-func (x *entry) text(t *table) []byte { return textAt(t.names, x.name, mostSymbolName) }
+func (x *entry) text(t *table) []byte { return textAt(t.names, x.name, maxSymbolName) }
 
 // clones are the suffixes that gcc appends to the names of copies of a function, followed by a number.
 var clones = [][]byte{[]byte(".constprop"), []byte(".isra"), []byte(".part")}

@@ -53,8 +53,8 @@ type block struct {
 	skipped    bool         // its entries have not been read
 }
 
-// mostNested bounds the depth of entries: lexical blocks and inlined functions in one another.
-const mostNested = 200
+// maxNested bounds the depth of entries: lexical blocks and inlined functions in one another.
+const maxNested = 200
 
 // index reads the functions of a unit.
 func (u *unit) index() {
@@ -88,7 +88,7 @@ func (u *unit) level(r *dwarf.Reader, scope string, around, nested int) {
 			last = len(u.blocks)
 			u.blocks = append(u.blocks, block{first: e.Offset, scope: inner, around: around, skipped: true})
 		}
-		if e.Tag == dwarf.TagNamespace && nested < mostNested {
+		if e.Tag == dwarf.TagNamespace && nested < maxNested {
 			u.blocks[last].skipped = false
 			u.level(r, inner, last, nested+1)
 		} else {
@@ -212,7 +212,7 @@ func (u *unit) walk(r *dwarf.Reader, do func(e *dwarf.Entry, depth int) int, dep
 		inner := do(e, depth)
 		switch {
 		case !e.Children:
-		case nested == mostNested || inner < 0:
+		case nested == maxNested || inner < 0:
 			skip(r, e)
 		default:
 			u.walk(r, do, inner, nested+1)
@@ -262,8 +262,8 @@ func (u *unit) inline(b *body, e *dwarf.Entry, depth int) {
 	}
 }
 
-// mostOrigins bounds the chain of references from the entry of a function to the one that has its name.
-const mostOrigins = 4
+// maxOrigins bounds the chain of references from the entry of a function to the one that has its name.
+const maxOrigins = 4
 
 // originOf returns the entry that has the name of a function, after at most further references.
 func originOf(data *dwarf.Data, e *dwarf.Entry, further int) *dwarf.Entry {
@@ -283,7 +283,7 @@ func originOf(data *dwarf.Data, e *dwarf.Entry, further int) *dwarf.Entry {
 
 // name returns the name of a function with its namespaces and classes.
 func (u *unit) name(e *dwarf.Entry) string {
-	origin := originOf(u.data, e, mostOrigins)
+	origin := originOf(u.data, e, maxOrigins)
 	name, _ := origin.Val(dwarf.AttrName).(string)
 	return u.scope(origin.Offset) + name
 }
@@ -316,7 +316,7 @@ func (u *unit) scopeIn(b *block, offset dwarf.Offset) string {
 	}
 	scope := b.scope
 	var before *dwarf.Entry // the entry before, if it has children
-	for nested := 0; nested < mostNested; {
+	for nested := 0; nested < maxNested; {
 		e, err := r.Next()
 		switch {
 		case err != nil || e == nil:

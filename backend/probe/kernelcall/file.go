@@ -16,8 +16,8 @@ const atCWD = -100
 
 // Bounds of texts in bytes: those that are read (limits.h, PATH_MAX), and those that are shown.
 const (
-	mostPath  = 4096
-	mostShown = 200
+	maxPath  = 4096
+	maxShown = 200
 )
 
 // path reads the path of a call. It returns a text for it, and the path within the root directory of the
@@ -44,7 +44,7 @@ func (a asked) path(addr uint64, dir int) (text, whole string) {
 func (a asked) text(addr uint64) string {
 	const page = 4096
 	var all []byte
-	for len(all) < mostPath {
+	for len(all) < maxPath {
 		b := make([]byte, page-addr%page)
 		if !a.Read(addr, b) {
 			return ""
@@ -62,8 +62,8 @@ func (a asked) text(addr uint64) string {
 // Shown returns a name as it is shown: quoted if it has characters that cannot be printed, and cut in the middle if
 // it is long.
 func Shown(name string) string {
-	if len(name) > mostShown {
-		name = name[:mostShown/2] + "…" + name[len(name)-mostShown/2:]
+	if len(name) > maxShown {
+		name = name[:maxShown/2] + "…" + name[len(name)-maxShown/2:]
 	}
 	if strings.ContainsFunc(name, func(r rune) bool { return !unicode.IsPrint(r) || r == unicode.ReplacementChar }) {
 		return strconv.Quote(name)
@@ -182,12 +182,12 @@ func (a asked) several(k kind) Wait {
 	return Wait{Does: "waits in " + a.name + " for " + join(parts)}
 }
 
-// mostPolled bounds the file descriptors of poll and select.
-const mostPolled = 1024
+// maxPolled bounds the file descriptors of poll and select.
+const maxPolled = 1024
 
 // polled returns the file descriptors of poll(2), and whether they are all.
 func (a asked) polled() (fds []int, all bool) {
-	b := make([]byte, 8*min(a.Args[1], mostPolled))
+	b := make([]byte, 8*min(a.Args[1], maxPolled))
 	if len(b) > 0 && !a.Read(a.Args[0], b) {
 		return nil, false
 	}
@@ -196,13 +196,13 @@ func (a asked) polled() (fds []int, all bool) {
 			fds = append(fds, int(fd))
 		}
 	}
-	return fds, a.Args[1] <= mostPolled
+	return fds, a.Args[1] <= maxPolled
 }
 
 // selected returns the file descriptors of select(2), and whether they are all.
 func (a asked) selected() (fds []int, all bool) {
-	n := int(min(a.Args[0], mostPolled))
-	all = a.Args[0] <= mostPolled
+	n := int(min(a.Args[0], maxPolled))
+	all = a.Args[0] <= maxPolled
 	in := make([]bool, n)
 	for _, addr := range a.Args[1:4] {
 		b := make([]byte, (n+63)/64*8)

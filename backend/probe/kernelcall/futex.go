@@ -206,12 +206,12 @@ func (f *Futex) isOfDescriptor() bool { return f.Described != 0 && f.Shared() }
 // the parent, which had the lock when it made this process by fork. Of one that is shared with
 // other processes it is not known: the ID may be that of a thread in another namespace.
 func (f *Futex) hasLost() bool {
-	const locked, mostTID = 2, 1 << 22 // a locked mutex for which threads wait; the highest ID (proc(5), pid_max)
+	const locked, maxTID = 2, 1 << 22 // a locked mutex for which threads wait; the highest ID (proc(5), pid_max)
 	owner := f.word(mutexOwner)
 	glibc := slices.ContainsFunc(f.Functions, func(s string) bool {
 		return strings.HasSuffix(s, " from libc.so.6") || strings.Contains(s, " from libpthread")
 	})
-	return glibc && !f.Shared() && f.word(0) == locked && owner != 0 && owner <= mostTID && !f.Exists(int(owner))
+	return glibc && !f.Shared() && f.word(0) == locked && owner != 0 && owner <= maxTID && !f.Exists(int(owner))
 }
 
 // isInherited reports whether the kernel itself knows the owner, since that one inherits the priority of those who

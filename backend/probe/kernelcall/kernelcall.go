@@ -293,10 +293,10 @@ func (a asked) childBy() Wait {
 	return a.child(-1)
 }
 
-// mostListed bounds the things of a list.
-const mostListed = 3
+// maxListed bounds the things of a list.
+const maxListed = 3
 
-// list lists processes, or at most mostListed of them.
+// list lists processes, or at most maxListed of them.
 func list(all []Peer) string {
 	var parts []string
 	for _, p := range all {
@@ -305,10 +305,10 @@ func list(all []Peer) string {
 	return join(parts)
 }
 
-// join joins texts with commas, at most mostListed of them.
+// join joins texts with commas, at most maxListed of them.
 func join(parts []string) string {
-	if n := len(parts) - mostListed; n > 0 {
-		parts = append(parts[:mostListed:mostListed], "and "+strconv.Itoa(n)+" more")
+	if n := len(parts) - maxListed; n > 0 {
+		parts = append(parts[:maxListed:maxListed], "and "+strconv.Itoa(n)+" more")
 	}
 	return strings.Join(parts, ", ")
 }

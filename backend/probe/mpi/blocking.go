@@ -15,8 +15,8 @@ var blocking = map[string]struct{ kind, peer, tag, buffer, count string }{
 	"Sendrecv": {"receive", "source", "recvtag", "recvbuf", "recvcount"},
 }
 
-// mostStack bounds the part of the stack that is searched for a request, in bytes.
-const mostStack = 1 << 14
+// maxStack bounds the part of the stack that is searched for a request, in bytes.
+const maxStack = 1 << 14
 
 // byRequest completes the peer and the tag of a blocking call with those of the request that Open MPI has made
 // for it, which is in one of the inner frames. A request counts only if it has the same communicator, buffer and
@@ -61,7 +61,7 @@ func (c *Call) search(try func(uint64) (Request, bool)) (Request, bool) {
 		}
 	}
 	from, to := c.finder.Bounds(c.Frame)
-	for at := to - 8; at >= from && to-at < mostStack; at -= 8 {
+	for at := to - 8; at >= from && to-at < maxStack; at -= 8 {
 		if v, ok := c.finder.Read(at, 8); ok {
 			if q, ok := try(v); ok {
 				return q, true

@@ -99,7 +99,7 @@ func (l *Library) describe(c *Communicator, handle uint64) error {
 	if err != nil {
 		return err
 	}
-	if size < 1 || size > mostMembers || rank < 0 || rank >= size {
+	if size < 1 || size > maxMembers || rank < 0 || rank >= size {
 		return fmt.Errorf("rank %d of %d", rank, size)
 	}
 	if inter, _, err := l.machine.number("PMPI_Comm_test_inter", handle); err == nil && inter != 0 {
@@ -219,17 +219,17 @@ func (l *Library) byContext(id uint64) *Communicator {
 	if l.contexts == nil {
 		l.contexts = map[uint64]*Communicator{}
 		l.addContexts(worldOfMPICH, 1)
-		l.addContexts(directComm, mostDirect)
-		l.addContexts(indirectComm, mostIndirect)
+		l.addContexts(directComm, maxDirect)
+		l.addContexts(indirectComm, maxIndirect)
 	}
 	return l.contexts[id]
 }
 
-// addContexts adds the communicators with the handles from first on, at most most, until mostFree handles in a
+// addContexts adds the communicators with the handles from first on, at most most, until maxFree handles in a
 // row are not in use.
 func (l *Library) addContexts(first, most uint64) {
 	free := 0
-	for h := first; h < first+most && free < mostFree; h++ {
+	for h := first; h < first+most && free < maxFree; h++ {
 		c := l.Communicator(h)
 		if c.Err != nil {
 			free++

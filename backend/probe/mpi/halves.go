@@ -126,5 +126,5 @@ func (c *Call) isWhole() bool {
 		}
 	}
 	from, to := c.finder.Bounds(c.Frame)
-	return to-from <= mostStack
+	return to-from <= maxStack
 }

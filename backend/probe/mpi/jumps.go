@@ -9,9 +9,9 @@ import (
 	"sdm/backend/probe/snapshot"
 )
 
-// mostScanned bounds the part of a function of MPI in which jumps are looked for, in bytes. Those that jump to another one
+// maxScanned bounds the part of a function of MPI in which jumps are looked for, in bytes. Those that jump to another one
 // check their arguments before, and do little else.
-const mostScanned = 1 << 10
+const maxScanned = 1 << 10
 
 // jumper returns the function of MPI, without MPI_, that ends in a jump to the function of an image that begins at an
 // address; "": none does, or several do. Such a function is recognised without its caller, which may have called it through
@@ -57,7 +57,7 @@ func (l *Library) jumpsOf(x snapshot.Image) map[uint64]string {
 
 // jumpsFrom returns the functions of an image to which the function of MPI at an address jumps.
 func (l *Library) jumpsFrom(x snapshot.Image, first uint64) (all []uint64) {
-	code := make([]byte, mostScanned)
+	code := make([]byte, maxScanned)
 	mem := l.process.Memory()
 	for len(code) > 0 && !mem.Read(first, code) { // the mapping may end before
 		code = code[:len(code)/2]

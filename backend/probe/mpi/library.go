@@ -89,8 +89,8 @@ func (l *Library) Number() (n int, ok bool) {
 	return l.World().Rank, true
 }
 
-// mostVersion is more than the longest version (MPI_MAX_LIBRARY_VERSION_STRING: 256 to 8192), in bytes.
-const mostVersion = 1 << 14
+// maxVersion is more than the longest version (MPI_MAX_LIBRARY_VERSION_STRING: 256 to 8192), in bytes.
+const maxVersion = 1 << 14
 
 // Version returns what the library says of itself (MPI_Get_library_version): its name and version, "Open MPI 4.1.4"; "":
 // it does not say it.
@@ -98,7 +98,7 @@ func (l *Library) Version() string {
 	key := l.machine.image.Module().Key()
 	v, known := l.cache.versions[key]
 	if !known {
-		text, length := l.machine.Alloc(mostVersion), l.machine.Alloc(8)
+		text, length := l.machine.Alloc(maxVersion), l.machine.Alloc(8)
 		if _, err := l.machine.ask("PMPI_Get_library_version", text, length); err == nil {
 			v = versionIn(l.machine.Text(text))
 		}
@@ -130,7 +130,7 @@ func versionIn(said string) string {
 		words = append(words, w)
 	}
 	v := strings.Join(words, " ")
-	return v[:min(len(v), mostName)]
+	return v[:min(len(v), maxName)]
 }
 
 // World returns MPI_COMM_WORLD.
@@ -155,9 +155,9 @@ const (
 
 // Bounds of the search for a communicator by its context.
 const (
-	mostDirect   = 8
-	mostIndirect = 1000
-	mostFree     = 16 // unused handles in a row, after which none is expected
+	maxDirect   = 8
+	maxIndirect = 1000
+	maxFree     = 16 // unused handles in a row, after which none is expected
 )
 
 // object returns the address of an object of the library by its symbol; 0: there is none. The program is looked
@@ -177,8 +177,8 @@ func (l *Library) object(name string) uint64 {
 	return addr
 }
 
-// mostMembers bounds the members of a communicator whose world ranks are asked for.
-const mostMembers = 1 << 16
+// maxMembers bounds the members of a communicator whose world ranks are asked for.
+const maxMembers = 1 << 16
 
 // group asks a function that stores a group for a handle.
 func (l *Library) group(function string, handle uint64) (group uint64, loads []emulator.Load, err error) {
@@ -209,7 +209,7 @@ func (l *Library) inWorld(group uint64) ([]int, error) {
 	if err != nil {
 		return nil, err
 	}
-	if size < 1 || size > mostMembers {
+	if size < 1 || size > maxMembers {
 		return nil, fmt.Errorf("group of %d members", size)
 	}
 	from, to := l.machine.Alloc(4*size), l.machine.Alloc(4*size)

@@ -83,12 +83,12 @@ func (m machine) number(function string, handle uint64) (int, []emulator.Load, e
 	return int(int32(v)), loads, err
 }
 
-// mostName is more than the longest name of an object (MPI_MAX_OBJECT_NAME: 64 to 128), in bytes.
-const mostName = 512
+// maxName is more than the longest name of an object (MPI_MAX_OBJECT_NAME: 64 to 128), in bytes.
+const maxName = 512
 
 // name asks a function that stores a name and its length for a handle.
 func (m machine) name(function string, handle uint64) (string, []emulator.Load, error) {
-	text, length := m.Alloc(mostName), m.Alloc(8)
+	text, length := m.Alloc(maxName), m.Alloc(8)
 	loads, err := m.ask(function, handle, text, length)
 	if err != nil {
 		return "", loads, err

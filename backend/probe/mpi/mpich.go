@@ -210,8 +210,8 @@ func (l *Library) sendIn(q *Request, words []uint64) bool {
 // endpoint is the endpoint and the tag that the library passes to UCX for a message with tag 0 to a peer.
 type endpoint struct{ endpoint, tag uint64 }
 
-// mostEndpoints bounds the peers whose endpoints are asked for.
-const mostEndpoints = 256
+// maxEndpoints bounds the peers whose endpoints are asked for.
+const maxEndpoints = 256
 
 // endpoints returns the endpoints of the peers of a communicator; nil if they are not known.
 func (l *Library) endpoints(c *Communicator) []endpoint {
@@ -219,7 +219,7 @@ func (l *Library) endpoints(c *Communicator) []endpoint {
 		return all
 	}
 	var all []endpoint
-	for peer := range min(len(c.Peers()), mostEndpoints) {
+	for peer := range min(len(c.Peers()), maxEndpoints) {
 		p, _ := l.machine.until([]string{"ucp_tag_send_sync_nbx", "ucp_tag_send_sync_nb"}, "PMPI_Ssend", 0, 0, byteOfMPICH, uint64(peer), 0, c.handle)
 		all = append(all, endpoint{p[0], p[3]})
 	}

@@ -10,10 +10,10 @@ import (
 
 const (
 	requestBytes = 1024 // bytes that are read: at least a request, and no more than can be read
-	// mostBefore bounds the offset of the communicator in a request, in bytes.
-	mostBefore = 512
-	// mostCollective is the part of a request of a collective that is examined, in bytes.
-	mostCollective = 320
+	// maxBefore bounds the offset of the communicator in a request, in bytes.
+	maxBefore = 512
+	// maxCollective is the part of a request of a collective that is examined, in bytes.
+	maxCollective = 320
 	// completeBefore is the distance of the field that says whether a request is complete from that of its
 	// communicator, which follows, in bytes.
 	completeBefore = 88
@@ -89,7 +89,7 @@ func (l openMPI) collectiveOfOpenMPI(w words) Request {
 	q := Request{Kind: "collective", Why: "no communicator in it"}
 	class := l.object("ompi_communicator_t_class")
 	var handles []uint64
-	for offset := completeBefore; offset < mostCollective; offset += 8 {
+	for offset := completeBefore; offset < maxCollective; offset += 8 {
 		if v := w.at(offset); class != 0 && l.class(v) == class {
 			handles = append(handles, v)
 		}
@@ -129,7 +129,7 @@ func (l openMPI) className(class uint64) string {
 func (l openMPI) communicatorIn(w words) int {
 	comm := l.object("ompi_communicator_t_class")
 	types := []uint64{l.object("ompi_datatype_t_class"), l.object("opal_datatype_t_class")}
-	for offset := completeBefore; offset+16 <= mostBefore; offset += 8 {
+	for offset := completeBefore; offset+16 <= maxBefore; offset += 8 {
 		if comm == 0 || l.class(w.at(offset)) != comm {
 			continue
 		}

@@ -87,7 +87,7 @@ func (l *Library) own(c *Communicator, o owned) error {
 func (l *Library) commsOf(object uint64, loads []emulator.Load) (handles []uint64) {
 	if l.Family == OpenMPI {
 		class := l.object("ompi_communicator_t_class")
-		for at := object; at < object+mostOwner; at += 8 {
+		for at := object; at < object+maxOwner; at += 8 {
 			if v, ok := l.machine.Uint(at, 8); ok && class != 0 && (openMPI{l}).class(v) == class {
 				handles = append(handles, v)
 			}
@@ -106,8 +106,8 @@ func (l *Library) commsOf(object uint64, loads []emulator.Load) (handles []uint6
 	return handles
 }
 
-// mostOwner bounds the offset of the communicator in a window or file of Open MPI, in bytes.
-const mostOwner = 768
+// maxOwner bounds the offset of the communicator in a window or file of Open MPI, in bytes.
+const maxOwner = 768
 
 // isCommOfMPICH reports whether a number has the form of the handle of a communicator: its highest two bits tell
 // where the object is, and the next four that it is a communicator.

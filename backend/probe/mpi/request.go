@@ -24,12 +24,12 @@ const (
 	NoPeer    = -103 // MPI_PROC_NULL
 )
 
-// mostRequests bounds the requests of a call.
-const mostRequests = 4096
+// maxRequests bounds the requests of a call.
+const maxRequests = 4096
 
 // Requests returns the requests that an array holds.
 func (l *Library) Requests(array uint64, n int) []Request {
-	if n < 0 || n > mostRequests {
+	if n < 0 || n > maxRequests {
 		return nil
 	}
 	all := make([]Request, n)

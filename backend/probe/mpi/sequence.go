@@ -11,9 +11,9 @@ import (
 
 // Bounds of what is looked at for numbers of messages.
 const (
-	mostSequenced = 64   // communicators
-	mostCounted   = 4096 // peers of a communicator
-	bytesOfPeer   = 128  // of the object of the ob1 layer for a peer, which has numbers of messages, and queues
+	maxSequenced = 64   // communicators
+	maxCounted   = 4096 // peers of a communicator
+	bytesOfPeer  = 128  // of the object of the ob1 layer for a peer, which has numbers of messages, and queues
 )
 
 // Sequences returns a hash of how many messages have been sent to, and have come from, all peers in the
@@ -26,10 +26,10 @@ func (l *Library) Sequences() (hash uint64, ok bool) {
 	sum := digest.New()
 	for i, handle := range slices.Sorted(maps.Keys(l.comms)) {
 		c := l.comms[handle]
-		if c.Err != nil || i >= mostSequenced {
+		if c.Err != nil || i >= maxSequenced {
 			continue
 		}
-		peers := openMPI{l}.peersOf(handle, min(len(c.Peers()), mostCounted))
+		peers := openMPI{l}.peersOf(handle, min(len(c.Peers()), maxCounted))
 		if peers == nil {
 			return 0, false
 		}

@@ -10,8 +10,8 @@ import (
 	"sdm/backend/probe/argument"
 )
 
-// mostShown bounds the requests that a short text names.
-const mostShown = 3
+// maxShown bounds the requests that a short text names.
+const maxShown = 3
 
 // Short returns what a call waits for, in short: "from 2 tag 99", "root 3", "MPI_SUM on solver". Peers
 // and roots are world ranks; what is not known is "?"; "": there is nothing to say.
@@ -33,7 +33,7 @@ func (c *Call) Short(l *Library) string {
 		}
 	}
 	for i, q := range c.Requests {
-		if i == mostShown {
+		if i == maxShown {
 			parts = append(parts, fmt.Sprintf("and %d more", len(c.Requests)-i))
 			break
 		}
@@ -73,7 +73,7 @@ func (c *Call) Evidence() string {
 		text.WriteString("; " + a.Name + ": " + why)
 	}
 	for i, q := range c.Requests {
-		if i == mostShown {
+		if i == maxShown {
 			break
 		}
 		if q.Why != "" {

@@ -17,11 +17,11 @@ type Unexpected struct {
 	Comm *Communicator
 }
 
-// mostAwaited bounds the receives of a call for which unexpected messages are looked for, and mostOther the other
+// maxAwaited bounds the receives of a call for which unexpected messages are looked for, and maxOther the other
 // communicators in which they are.
 const (
-	mostAwaited = 8
-	mostOther   = 8
+	maxAwaited = 8
+	maxOther   = 8
 )
 
 // envelope is what a receive accepts, in numbers of this package: source is a rank of the communicator or
@@ -36,7 +36,7 @@ type envelope struct {
 // received later may be among them.
 func (l *Library) Unexpected(c *Call) (all []Unexpected) {
 	for i, e := range c.awaited() {
-		if i == mostAwaited {
+		if i == maxAwaited {
 			break
 		}
 		if u, ok := l.instead(e); ok {
@@ -115,7 +115,7 @@ func (l *Library) instead(e envelope) (Unexpected, bool) {
 // MPI_COMM_WORLD and the ones that its calls and requests use.
 func (l *Library) others(c *Communicator) (all []*Communicator) {
 	for _, handle := range slices.Sorted(maps.Keys(l.comms)) {
-		if d := l.comms[handle]; d != c && d.Err == nil && d.Remote == nil && len(all) < mostOther {
+		if d := l.comms[handle]; d != c && d.Err == nil && d.Remote == nil && len(all) < maxOther {
 			all = append(all, d)
 		}
 	}

@@ -60,7 +60,7 @@ func (k *kept) close() {
 
 // line returns the contents of an open file.
 func line(fd int) string {
-	var b [mostLine]byte
+	var b [maxLine]byte
 	for {
 		if n, err := unix.Pread(fd, b[:], 0); err != unix.EINTR {
 			return string(b[:max(n, 0)])

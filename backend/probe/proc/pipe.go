@@ -81,7 +81,7 @@ func (p *Pipes) Renew() {
 func (p *Pipes) look() {
 	pids, err := Numbers("/proc")
 	before := p.tables
-	*p = Pipes{tables: make(map[int]*table, len(pids)), ends: map[string][]*end{}, looked: true, all: err == nil && len(pids) <= mostProcesses}
+	*p = Pipes{tables: make(map[int]*table, len(pids)), ends: map[string][]*end{}, looked: true, all: err == nil && len(pids) <= maxProcesses}
 	n := 0
 	for _, pid := range pids {
 		t := before[pid]
@@ -89,10 +89,10 @@ func (p *Pipes) look() {
 			t = tableOf(pid)
 		}
 		p.tables[pid] = t
-		if n += t.fds; t.denied || n > mostDescriptors {
+		if n += t.fds; t.denied || n > maxDescriptors {
 			p.all = false
 		}
-		if n > mostDescriptors {
+		if n > maxDescriptors {
 			return
 		}
 		for _, e := range t.ends {
@@ -111,7 +111,7 @@ func tableOf(pid int) *table {
 		return t
 	}
 	defer unix.Close(dir)
-	fds, err := numbersIn(dir, mostDescriptors+1)
+	fds, err := numbersIn(dir, maxDescriptors+1)
 	t.fds, t.denied = len(fds), err != nil && !hasGone(err)
 	var b [256]byte // longer names are no pipes, and FIFOs with longer ones are read as a whole
 	for _, fd := range fds {

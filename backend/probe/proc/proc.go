@@ -14,12 +14,12 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// mostText bounds what Text reads of a file of /proc, in bytes.
-const mostText = 1 << 20
+// maxText bounds what Text reads of a file of /proc, in bytes.
+const maxText = 1 << 20
 
 // Text returns the contents of a file of /proc, at most 1 MiB; "": it cannot be read.
 func Text(format string, args ...any) string {
-	b, _ := ReadText(fmt.Sprintf(format, args...), nil, mostText)
+	b, _ := ReadText(fmt.Sprintf(format, args...), nil, maxText)
 	return string(b)
 }
 
@@ -51,8 +51,8 @@ func ReadText(path string, b []byte, most int) ([]byte, error) {
 	return b, nil
 }
 
-// mostLine bounds what Line returns, in bytes.
-const mostLine = 4 << 10
+// maxLine bounds what Line returns, in bytes.
+const maxLine = 4 << 10
 
 // Line returns the contents of a file of /proc that the kernel gives as a whole in one read, at most 4 KiB: stat, statm, comm,
 // wchan, syscall. "": it cannot be read.
@@ -207,9 +207,9 @@ func ProcessOf(tid int) int { return parseStatus(Text("/proc/%d/status", tid)).P
 // Children returns the IDs of the children of a process.
 func Children(pid int) (all []int) {
 	names, _ := filepath.Glob(fmt.Sprintf("/proc/%d/task/*/children", pid))
-	for _, name := range names[:min(len(names), mostThreads)] {
+	for _, name := range names[:min(len(names), maxThreads)] {
 		for _, f := range strings.Fields(Text("%s", name)) {
-			if n, err := strconv.Atoi(f); err == nil && len(all) < mostChildren {
+			if n, err := strconv.Atoi(f); err == nil && len(all) < maxChildren {
 				all = append(all, n)
 			}
 		}
@@ -219,10 +219,10 @@ func Children(pid int) (all []int) {
 
 // Bounds of what is looked at.
 const (
-	mostThreads     = 4096
-	mostChildren    = 1024
-	mostProcesses   = 8192
-	mostDescriptors = 1 << 16 // of all processes
+	maxThreads     = 4096
+	maxChildren    = 1024
+	maxProcesses   = 8192
+	maxDescriptors = 1 << 16 // of all processes
 )
 
 // Watched returns the file descriptors that an epoll of a process waits for.
@@ -230,7 +230,7 @@ func Watched(pid, fd int) []int { return parseWatched(Text("/proc/%d/fdinfo/%d",
 
 func parseWatched(s string) (all []int) {
 	for line := range strings.Lines(s) {
-		if f := strings.Fields(line); len(f) > 1 && f[0] == "tfd:" && len(all) < mostChildren {
+		if f := strings.Fields(line); len(f) > 1 && f[0] == "tfd:" && len(all) < maxChildren {
 			if n, err := strconv.Atoi(f[1]); err == nil {
 				all = append(all, n)
 			}

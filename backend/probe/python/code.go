@@ -143,7 +143,7 @@ func (in *Interpreter) decode(mem Memory, codes []*code) {
 // remember keeps code objects for the next snapshot.
 func (in *Interpreter) remember(codes []*code) {
 	for _, c := range codes {
-		if len(in.codes) == mostCodes {
+		if len(in.codes) == maxCodes {
 			clear(in.codes)
 		}
 		if !c.gone {

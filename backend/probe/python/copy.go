@@ -44,7 +44,7 @@ type walk struct {
 // step counts a link that is followed; it returns false if there were too many.
 func (w *walk) step() bool {
 	w.steps++
-	return w.steps <= mostSteps
+	return w.steps <= maxSteps
 }
 
 func (w *walk) inconsistent(why string) {
@@ -59,10 +59,10 @@ func (w *walk) threads(do func(interpreter int, addr uint64, state []byte)) {
 	interp, ok := w.mem.word(w.in.runtime + l.interpreters)
 	state := make([]byte, l.thread.size)
 	count := 0
-	for n := 0; ok && interp != 0 && n < mostInterpreters; n++ {
+	for n := 0; ok && interp != 0 && n < maxInterpreters; n++ {
 		w.lock, w.holder = w.lockOf(interp)
 		var at uint64
-		for at, ok = w.mem.word(interp + l.interp.threads); ok && at != 0 && count < mostThreads; count++ {
+		for at, ok = w.mem.word(interp + l.interp.threads); ok && at != 0 && count < maxThreads; count++ {
 			if ok = w.mem.Read(at, state) && le.Uint64(state[l.thread.interp:]) == interp; ok {
 				do(n, at, state)
 				at = le.Uint64(state[l.thread.next:])
@@ -131,7 +131,7 @@ func (w *walk) thread(interpreter int, addr uint64, state []byte) {
 
 // chunks copies the chunks with frames of a thread that are not in the plan.
 func (w *walk) chunks(at uint64) {
-	for n := 0; at != 0 && n < mostChunks && w.step(); n++ {
+	for n := 0; at != 0 && n < maxChunks && w.step(); n++ {
 		if p := w.mem.find(at); p != nil && p.Addr == at {
 			at = le.Uint64(p.Bytes[chunkPrevious:])
 			continue
@@ -181,7 +181,7 @@ func (c *chain) follow(at uint64) {
 	l := &c.in.layout.frame
 	b := make([]byte, l.size)
 	for n := 0; at != 0; n++ {
-		if n == mostChain || !c.step() {
+		if n == maxChain || !c.step() {
 			c.thread.Cut = "too many Python frames"
 			break
 		}
@@ -217,7 +217,7 @@ func (c *chain) add(at uint64, b []byte) {
 		c.calls = append(c.calls, span{at, c.begun(), len(c.frames)})
 		return
 	}
-	if len(c.frames) < mostFrames && c.walk.frames+len(c.frames) < mostAll {
+	if len(c.frames) < maxFrames && c.walk.frames+len(c.frames) < maxAll {
 		f := l.frameOf(b)
 		f.address = at
 		c.frames = append(c.frames, f)

@@ -40,8 +40,8 @@ var descriptions = map[int]description{
 
 // Bounds of offsets: of _PyRuntime and the state of an interpreter, and of all other structures.
 const (
-	mostStateOffset = 1 << 24
-	mostOffset      = 1 << 12
+	maxStateOffset = 1 << 24
+	maxOffset      = 1 << 12
 )
 
 // described returns the layout that a runtime describes.
@@ -101,17 +101,17 @@ func (d *description) layout(word func(int) uint64) (l layout) {
 // the known values. Otherwise the words have another order than the known one.
 func (l *layout) plausible() bool {
 	for _, x := range []uint64{l.interpreters, l.interp.next, l.interp.threads, l.interp.lock} {
-		if x > mostStateOffset {
+		if x > maxStateOffset {
 			return false
 		}
 	}
 	t, f, c := &l.thread, &l.frame, &l.code
 	for _, x := range []uint64{t.next, t.interp, t.frame, t.pointer, t.native, t.chunk, f.size, c.file, c.name, c.qualified, c.lines, c.first, c.instructions, f.locals, c.locals, l.items, l.dict.keys, l.dict.values} {
-		if x > mostOffset {
+		if x > maxOffset {
 			return false
 		}
 	}
-	return max(f.previous, f.code, f.instruction) < mostOffset && max(f.previous, f.code, f.instruction)+8 <= f.size && f.owner < f.size &&
+	return max(f.previous, f.code, f.instruction) < maxOffset && max(f.previous, f.code, f.instruction)+8 <= f.size && f.owner < f.size &&
 		(f.locals == 0 || l.integer.tag == sizeField && l.integer.digits == 24) && c.instructions >= 32 && l.lock.locked <= 16 && l.lock.holder <= 16 &&
 		l.bytes.size == sizeField && l.bytes.data == 32 && l.text.length == 16 && l.text.state == 32 && l.text.ascii == 40
 }

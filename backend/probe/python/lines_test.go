@@ -91,7 +91,7 @@ func FuzzProcess(f *testing.F) {
 				}
 			})
 		}
-		if n := len(s.Threads); n > mostThreads {
+		if n := len(s.Threads); n > maxThreads {
 			t.Error(fmt.Sprint(n, " threads"))
 		}
 	})

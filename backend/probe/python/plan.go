@@ -22,7 +22,7 @@ func (in *Interpreter) Plan(mem Memory) *Plan {
 			return
 		}
 		top := le.Uint64(state[in.layout.thread.chunk+8:])
-		for at, n := le.Uint64(state[in.layout.thread.chunk:]), 0; at != 0 && n < mostChunks; n++ {
+		for at, n := le.Uint64(state[in.layout.thread.chunk:]), 0; at != 0 && n < maxChunks; n++ {
 			previous, size, ok := w.chunk(at)
 			if !ok {
 				return
@@ -39,14 +39,14 @@ func (in *Interpreter) Plan(mem Memory) *Plan {
 }
 
 // chunk reads the header of a chunk. ok is false if the chunk is invalid, or all chunks together would have
-// more than mostChunkBytes.
+// more than maxChunkBytes.
 func (w *walk) chunk(at uint64) (previous, size uint64, ok bool) {
 	var head [chunkHeader]byte
 	if !w.mem.Read(at, head[:]) {
 		return 0, 0, false
 	}
 	previous, size = le.Uint64(head[chunkPrevious:]), le.Uint64(head[chunkSize:])
-	if size < chunkHeader || size > mostChunk || size > uint64(mostChunkBytes-w.chunkBytes) {
+	if size < chunkHeader || size > maxChunk || size > uint64(maxChunkBytes-w.chunkBytes) {
 		return 0, 0, false
 	}
 	w.chunkBytes += int(size)

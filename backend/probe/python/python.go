@@ -79,18 +79,18 @@ type Thread struct {
 
 // Bounds of what is read from a process, however its memory looks.
 const (
-	mostInterpreters = 64
-	mostThreads      = 4096
-	mostFrames       = 10_000  // of a thread; the innermost are kept
-	mostChain        = 20_000  // frames that are followed
-	mostAll          = 200_000 // frames of all threads
-	mostSteps        = 1 << 20 // links that are followed
-	mostCodes        = 1 << 16 // code objects that are remembered
-	mostChunks       = 256     // of a thread
-	mostChunk        = 1 << 20 // bytes; an ordinary one has 16 KiB
-	mostChunkBytes   = 32 << 20
-	mostText         = 4096    // characters of a name
-	mostLines        = 1 << 20 // bytes of a line table
+	maxInterpreters = 64
+	maxThreads      = 4096
+	maxFrames       = 10_000  // of a thread; the innermost are kept
+	maxChain        = 20_000  // frames that are followed
+	maxAll          = 200_000 // frames of all threads
+	maxSteps        = 1 << 20 // links that are followed
+	maxCodes        = 1 << 16 // code objects that are remembered
+	maxChunks       = 256     // of a thread
+	maxChunk        = 1 << 20 // bytes; an ordinary one has 16 KiB
+	maxChunkBytes   = 32 << 20
+	maxText         = 4096    // characters of a name
+	maxLines        = 1 << 20 // bytes of a line table
 )
 
 // errRuntime is the error for a runtime whose memory cannot be read.

@@ -153,7 +153,7 @@ func TestCircle(t *testing.T) {
 		for _, c := range s.Threads[0].Calls {
 			n += len(c.Frames)
 		}
-		if n != mostFrames || s.Threads[0].Cut != "too many Python frames" {
+		if n != maxFrames || s.Threads[0].Cut != "too many Python frames" {
 			t.Errorf("%d frames, %q", n, s.Threads[0].Cut)
 		}
 	}
@@ -170,7 +170,7 @@ func TestManyThreadsInACircle(t *testing.T) {
 			n += len(c.Frames)
 		}
 	}
-	if len(s.Threads) != mostThreads || n != mostAll {
+	if len(s.Threads) != maxThreads || n != maxAll {
 		t.Errorf("%d threads, %d frames", len(s.Threads), n)
 	}
 }

@@ -26,7 +26,7 @@ func (l *layout) textOf(mem Memory, p *Piece) (text string, more, ok bool) {
 	if state&asciiBit != 0 {
 		from = l.text.ascii
 	}
-	b, more, ok := p.part(mem, from, kind*min(le.Uint64(p.Bytes[l.text.length:]), mostText))
+	b, more, ok := p.part(mem, from, kind*min(le.Uint64(p.Bytes[l.text.length:]), maxText))
 	return decodeText(b, int(kind)), more, ok
 }
 
@@ -53,7 +53,7 @@ func (l *layout) bytesOf(mem Memory, p *Piece) (b []byte, more, ok bool) {
 		return nil, false, false
 	}
 	n := le.Uint64(p.Bytes[l.bytes.size:])
-	if n > mostLines {
+	if n > maxLines {
 		return nil, false, false
 	}
 	return p.part(mem, l.bytes.data, n)

@@ -9,9 +9,9 @@ type Object uint64
 
 // Bounds of what is read of objects.
 const (
-	mostLocals = 256
-	mostItems  = 1 << 17 // of a dictionary, deleted ones included
-	mostDigits = 2       // of an integer, of 30 bits each
+	maxLocals = 256
+	maxItems  = 1 << 17 // of a dictionary, deleted ones included
+	maxDigits = 2       // of an integer, of 30 bits each
 )
 
 // Values reads objects of the interpreters of a process. They are read while the process runs; what does not look
@@ -67,7 +67,7 @@ func (v *Values) variables(f *Frame) (names uint64, values []byte, ok bool) {
 	if !ok || f.address == 0 || !v.head(Object(names), v.in.types.tuple, head[:]) {
 		return 0, nil, false
 	}
-	values = make([]byte, 8*min(le.Uint64(head[sizeField:]), mostLocals))
+	values = make([]byte, 8*min(le.Uint64(head[sizeField:]), maxLocals))
 	return names, values, v.mem.Read(f.address+l.frame.locals, values)
 }
 
@@ -124,7 +124,7 @@ func (l *layout) intOf(b []byte) (n int, ok bool) {
 			size = -tag
 		}
 	}
-	if size > mostDigits {
+	if size > maxDigits {
 		return 0, false
 	}
 	for i := range int(size) {
@@ -171,7 +171,7 @@ func (v *Values) table(o Object) (t table, ok bool) {
 	if k[kindOfKeys] == generalKeys {
 		t.size = 24
 	}
-	return t, k[kindOfKeys] <= textKeys && t.n <= mostItems
+	return t, k[kindOfKeys] <= textKeys && t.n <= maxItems
 }
 
 // Items returns the entries of a dictionary, in the order of their insertion. Those of a dictionary that shares its
@@ -207,8 +207,8 @@ type lookup struct {
 	keys  []Object
 }
 
-// mostLookups bounds the dictionaries whose lookups are kept.
-const mostLookups = 16
+// maxLookups bounds the dictionaries whose lookups are kept.
+const maxLookups = 16
 
 // Find returns the values of some texts in a dictionary; 0 for those that it does not have. Keys that are no texts
 // are skipped.
@@ -243,7 +243,7 @@ func (v *Values) Find(dict Object, texts ...string) (found []Object, ok bool) {
 			found[k], now.at[k], now.keys[k] = items[i].Value, at[i], items[i].Key
 		}
 	}
-	if len(v.in.lookups) == mostLookups {
+	if len(v.in.lookups) == maxLookups {
 		clear(v.in.lookups)
 	}
 	v.in.lookups[dict] = now

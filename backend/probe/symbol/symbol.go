@@ -12,25 +12,25 @@ import (
 	"github.com/ulikunitz/xz"
 )
 
-// mostName is the binary logarithm of the greatest length of a demangled name, in bytes: names of templates
+// maxName is the binary logarithm of the greatest length of a demangled name, in bytes: names of templates
 // can have any length.
-const mostName = 12
+const maxName = 12
 
 // Readable returns the name of a function as in the source, without the types of its parameters.
 // A name that is not mangled is returned as it is.
 func Readable(name string) string {
-	return demangle.Filter(name, demangle.NoParams, demangle.MaxLength(mostName))
+	return demangle.Filter(name, demangle.NoParams, demangle.MaxLength(maxName))
 }
 
 const (
-	mostPacked   = 16 << 20 // bytes of .gnu_debugdata; real ones have some 100 KB
-	mostUnpacked = 64 << 20
-	mostWindow   = 28 // encoded dictionary size of 64 MiB, which xz -9 uses
+	maxPacked   = 16 << 20 // bytes of .gnu_debugdata; real ones have some 100 KB
+	maxUnpacked = 64 << 20
+	maxWindow   = 28 // encoded dictionary size of 64 MiB, which xz -9 uses
 )
 
 // Unpack returns the ELF file in a section .gnu_debugdata. It has symbols that the stripped file itself does
 // not have (GDB manual, MiniDebugInfo).
-func Unpack(section []byte) ([]byte, error) { return unpack(section, mostUnpacked) }
+func Unpack(section []byte) ([]byte, error) { return unpack(section, maxUnpacked) }
 
 func unpack(section []byte, most int) (b []byte, err error) {
 	defer func() {
@@ -38,8 +38,8 @@ func unpack(section []byte, most int) (b []byte, err error) {
 			b, err = nil, fmt.Errorf("damaged .gnu_debugdata: %v", r)
 		}
 	}()
-	if len(section) > mostPacked {
-		return nil, fmt.Errorf(".gnu_debugdata of more than %d bytes", mostPacked)
+	if len(section) > maxPacked {
+		return nil, fmt.Errorf(".gnu_debugdata of more than %d bytes", maxPacked)
 	}
 	if !modest(section) {
 		return nil, errors.New("the dictionary of .gnu_debugdata is too large, or there are filters")
@@ -55,7 +55,7 @@ func unpack(section []byte, most int) (b []byte, err error) {
 	return b, err
 }
 
-// modest reports whether the first block has a dictionary of at most mostWindow and no filter but LZMA2
+// modest reports whether the first block has a dictionary of at most maxWindow and no filter but LZMA2
 // (The .xz File Format, Block Header). The xz reader allocates the dictionary before it reads any data.
 func modest(b []byte) bool {
 	const streamHeader = 12
@@ -71,5 +71,5 @@ func modest(b []byte) bool {
 			more, rest = rest[0]&0x80 != 0, rest[1:]
 		}
 	}
-	return flags&0x03 == 0 && len(rest) >= 3 && rest[0] == 0x21 && rest[1] == 1 && rest[2] <= mostWindow
+	return flags&0x03 == 0 && len(rest) >= 3 && rest[0] == 0x21 && rest[1] == 1 && rest[2] <= maxWindow
 }

@@ -65,7 +65,7 @@ func TestUnpack(t *testing.T) {
 func FuzzUnpack(f *testing.F) {
 	f.Add(packed(f, []byte("symbols"), 1<<16))
 	f.Fuzz(func(t *testing.T, b []byte) {
-		if got, _ := Unpack(b); len(got) > mostUnpacked {
+		if got, _ := Unpack(b); len(got) > maxUnpacked {
 			t.Errorf("%d bytes", len(got))
 		}
 	})
@@ -74,7 +74,7 @@ func FuzzUnpack(f *testing.F) {
 func FuzzReadable(f *testing.F) {
 	f.Add("_ZN4deep6Solver3runEi")
 	f.Fuzz(func(t *testing.T, name string) {
-		if got := Readable(name); len(got) > max(len(name), 1<<mostName) {
+		if got := Readable(name); len(got) > max(len(name), 1<<maxName) {
 			t.Errorf("%d bytes of %d", len(got), len(name))
 		}
 	})

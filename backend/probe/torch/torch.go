@@ -73,8 +73,8 @@ type Group struct {
 	Rank int
 }
 
-// mostMembers bounds the ranks of a group.
-const mostMembers = 1 << 16
+// maxMembers bounds the ranks of a group.
+const maxMembers = 1 << 16
 
 // functions are the functions that wait, with the variable that has their root. Functions that call others of
 // them are left out.
@@ -151,7 +151,7 @@ func membersOf(v Objects, group, ranks python.Object) ([]int, bool) {
 	}
 	items, ok := v.Items(groups[i].Value)
 	n := len(items)
-	if !ok || n == 0 || n > mostMembers {
+	if !ok || n == 0 || n > maxMembers {
 		return nil, false
 	}
 	var objects []python.Object

@@ -32,8 +32,8 @@ var (
 	ARM64 = Machine{SP: 31, PC: 32, FP: 29, Link: 30, Call: callARM64, Points: pointsARM64, Signals: signalsARM64}
 )
 
-// mostCall is the length of the longest call instruction, in bytes.
-const mostCall = 7
+// maxCall is the length of the longest call instruction, in bytes.
+const maxCall = 7
 
 // callAMD64 looks for a call: E8 with 4 bytes, or FF /2 with an operand of 0 to 5 bytes.
 func callAMD64(code []byte, end uint64) (is bool, target uint64) {
@@ -41,7 +41,7 @@ func callAMD64(code []byte, end uint64) (is bool, target uint64) {
 	if n >= 5 && code[n-5] == 0xe8 {
 		return true, end + uint64(int64(int32(binary.LittleEndian.Uint32(code[n-4:]))))
 	}
-	for size := 2; size <= min(n, mostCall); size++ {
+	for size := 2; size <= min(n, maxCall); size++ {
 		if c := code[n-size:]; c[0] == 0xff && c[1]>>3&7 == 2 && 1+amd64.OperandLen(c[1:]) == size {
 			return true, 0
 		}

@@ -10,11 +10,11 @@ import (
 )
 
 const (
-	mostSearched = 16 << 10  // bytes of the stack: the variables of kernels in assembler have up to 10 KB
-	mostFunction = 256 << 10 // bytes of a function whose entry is known only as the target of a call
-	mostDerived  = 8         // functions whose code is followed in a search
-	mostTried    = 32        // callers that are followed to the end of the stack
-	mostInner    = 4096      // frames that are followed for each of them
+	maxSearched = 16 << 10  // bytes of the stack: the variables of kernels in assembler have up to 10 KB
+	maxFunction = 256 << 10 // bytes of a function whose entry is known only as the target of a call
+	maxDerived  = 8         // functions whose code is followed in a search
+	maxTried    = 32        // callers that are followed to the end of the stack
+	maxInner    = 4096      // frames that are followed for each of them
 )
 
 // search looks for the return address of a frame among the words of the stack. It prefers one after a call of
@@ -44,15 +44,15 @@ func (w *walk) confirmed(f *Frame, regs *cfi.Registers, candidates []candidate) 
 		derived := 0
 		for _, c := range candidates {
 			target := w.target(c.to)
-			for range mostJumps { // through stubs to the function
+			for range maxJumps { // through stubs to the function
 				if to, isStub := w.stub(target); isStub {
 					target = to
 				}
 			}
-			if target == 0 || below != (target <= f.PC && f.PC-target <= mostFunction) {
+			if target == 0 || below != (target <= f.PC && f.PC-target <= maxFunction) {
 				continue
 			}
-			if derived++; derived > mostDerived {
+			if derived++; derived > maxDerived {
 				break
 			}
 			if caller, ok := w.byCode(f, regs, target); ok {
@@ -65,15 +65,15 @@ func (w *walk) confirmed(f *Frame, regs *cfi.Registers, candidates []candidate) 
 	return w.byMark(f, regs)
 }
 
-// mostMarked bounds the distance of an address from the mark at the begin of its function, in bytes.
-const mostMarked = 16 << 10
+// maxMarked bounds the distance of an address from the mark at the begin of its function, in bytes.
+const maxMarked = 16 << 10
 
 // byMark returns the caller of a function that was called through a pointer. Compilers mark the begin of such functions
 // by ENDBR64, which is also where setjmp returns, but seldom at the alignment of functions.
 func (w *walk) byMark(f *Frame, regs *cfi.Registers) (caller cfi.Registers, ok bool) {
 	const alignment = 16
-	b := make([]byte, mostMarked)
-	at := f.Lookup()&^(alignment-1) + alignment - mostMarked
+	b := make([]byte, maxMarked)
+	at := f.Lookup()&^(alignment-1) + alignment - maxMarked
 	for !w.Memory.Read(at, b) {
 		at += uint64(len(b) - len(b)/2)
 		if b = b[len(b)-len(b)/2:]; len(b) < alignment {
@@ -98,7 +98,7 @@ type candidate struct{ at, to uint64 }
 
 // candidates returns the words of the stack between the stack pointer of a frame and end that calls precede.
 func (w *Walker) candidates(f *Frame, end uint64) (all []candidate) {
-	b := make([]byte, min(mostSearched, end-f.SP))
+	b := make([]byte, min(maxSearched, end-f.SP))
 	for !w.Memory.Read(f.SP, b) {
 		if b = b[:len(b)/2&^7]; len(b) < 8 {
 			return nil
@@ -124,13 +124,13 @@ func (w *walk) follow(candidates []candidate, regs *cfi.Registers, entry uint64)
 		var bare cfi.Registers
 		kept := *regs
 		for _, caller := range []*cfi.Registers{&bare, &kept} {
-			if tried++; tried > mostTried {
+			if tried++; tried > maxTried {
 				return cfi.Registers{}, how, false
 			}
 			caller.Set(w.Machine.SP, c.at+8)
 			caller.Set(w.Machine.PC, c.to)
 			inner := walk{Walker: w.Walker, inner: true}
-			if s, _ := inner.walk(*caller, mostInner); s.Cut == "" && len(s.Frames) > 1 {
+			if s, _ := inner.walk(*caller, maxInner); s.Cut == "" && len(s.Frames) > 1 {
 				return *caller, BySearch, true
 			}
 		}

@@ -110,10 +110,10 @@ type walk struct {
 	inner    bool // it only tests whether a candidate leads to the end of the stack
 }
 
-// mostSearches bounds the frames of a stack whose callers are searched for.
-const mostSearches = 16
+// maxSearches bounds the frames of a stack whose callers are searched for.
+const maxSearches = 16
 
-func (w *Walker) new() *walk { return &walk{Walker: w, searches: mostSearches} }
+func (w *Walker) new() *walk { return &walk{Walker: w, searches: maxSearches} }
 
 // walk follows a stack for at most a number of frames, and returns the registers of the last of them.
 func (w *walk) walk(regs cfi.Registers, most int) (s Stack, last cfi.Registers) {

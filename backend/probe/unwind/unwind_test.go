@@ -289,9 +289,9 @@ func (c counted) Read(addr uint64, b []byte) bool {
 	return c.memory.Read(addr, b)
 }
 
-// mostReads bounds the reads of a walk: some for each frame, and 16 searches of the stack for 32 ways on, of
+// maxReads bounds the reads of a walk: some for each frame, and 16 searches of the stack for 32 ways on, of
 // up to 4,096 frames.
-const mostReads = 50 * (MaxFrames + mostSearches*mostTried*mostInner)
+const maxReads = 50 * (MaxFrames + maxSearches*maxTried*maxInner)
 
 // FuzzWalk follows stacks over hostile memory, which is stack, code and tables at once: each walk ends, with a
 // bounded number of frames and reads.
@@ -312,7 +312,7 @@ func FuzzWalk(f *testing.F) {
 				regs.Set(machine.PC, pc)
 				regs.Set(machine.SP, sp)
 				regs.Set(machine.FP, fp)
-				if s := w.Walk(regs); len(s.Frames) > MaxFrames || reads > mostReads {
+				if s := w.Walk(regs); len(s.Frames) > MaxFrames || reads > maxReads {
 					t.Errorf("%d frames, %d reads", len(s.Frames), reads)
 				}
 				reads = 0

@@ -131,8 +131,8 @@ func (w *Walker) target(to uint64) uint64 {
 
 // call returns whether a call ends at an address, and its target; 0: not known.
 func (w *Walker) call(to uint64) (is bool, target uint64) {
-	var code [mostCall]byte
-	if to < mostCall || !w.Memory.Read(to-mostCall, code[:]) {
+	var code [maxCall]byte
+	if to < maxCall || !w.Memory.Read(to-maxCall, code[:]) {
 		return false, 0
 	}
 	return w.Machine.Call(code[:], to)
@@ -147,12 +147,12 @@ func (w *Walker) bytes(entry uint64) []byte {
 	return b
 }
 
-// mostJumps bounds a chain of stubs, and of functions that only jump to another one.
-const mostJumps = 3
+// maxJumps bounds a chain of stubs, and of functions that only jump to another one.
+const maxJumps = 3
 
 // leads reports whether code at an address is the function at entry, or only jumps there.
 func (w *Walker) leads(from, entry uint64) bool {
-	for range mostJumps {
+	for range maxJumps {
 		if from == entry {
 			return from != 0
 		}

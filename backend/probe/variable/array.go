@@ -70,7 +70,7 @@ func (v *evaluation) elementAt(x object, e *dwarf.Entry, at []int64) (object, er
 		if d.count >= 0 && (n < d.lower || n-d.lower >= d.count) {
 			return x, fmt.Errorf("index %d of %s is not within %d and %d", n, x.text, d.lower, d.lower+d.count-1)
 		}
-		if n > mostCount || n < -mostCount {
+		if n > maxCount || n < -maxCount {
 			return x, fmt.Errorf("index %d of %s is too large", n, x.text)
 		}
 		x.addr += uint64((n - d.lower) * d.stride)
@@ -81,8 +81,8 @@ func (v *evaluation) elementAt(x object, e *dwarf.Entry, at []int64) (object, er
 	return x, nil
 }
 
-// mostCount bounds counts of elements and their sizes, so that products do not overflow.
-const mostCount = 1 << 31
+// maxCount bounds counts of elements and their sizes, so that products do not overflow.
+const maxCount = 1 << 31
 
 // dimensions returns an array as its dimensions, with the type of its elements. e is its type.
 func (v *evaluation) dimensions(x object, e *dwarf.Entry) (object, error) {
@@ -122,7 +122,7 @@ func (v *evaluation) dimensions(x object, e *dwarf.Entry) (object, error) {
 		if strides[i] = order[i].stride; strides[i] == 0 {
 			strides[i] = step
 		}
-		if step = strides[i] * max(order[i].count, 1); step > mostCount || step < -mostCount {
+		if step = strides[i] * max(order[i].count, 1); step > maxCount || step < -maxCount {
 			return x, fmt.Errorf("%s is too large", x.text)
 		}
 	}
@@ -149,7 +149,7 @@ func (v *evaluation) bounds(x object, e *dwarf.Entry, o cfi.Object) (dims []dime
 		if v.left--; err != nil || d == nil || d.Tag == 0 || v.left < 0 {
 			break
 		}
-		if d.Children || d.Tag != dwarf.TagSubrangeType && d.Tag != dwarf.TagEnumerationType || len(dims) == mostDims {
+		if d.Children || d.Tag != dwarf.TagSubrangeType && d.Tag != dwarf.TagEnumerationType || len(dims) == maxDims {
 			return nil, false
 		}
 		first := int64(0)
@@ -160,7 +160,7 @@ func (v *evaluation) bounds(x object, e *dwarf.Entry, o cfi.Object) (dims []dime
 		upper, bounded := v.bound(d, dwarf.AttrUpperBound, o, lower-1)
 		count, counted := v.bound(d, dwarf.AttrCount, o, upper-lower+1)
 		stride, strided := v.bound(d, dwarf.AttrStride, o, 0)
-		if !known || !bounded || !counted || !strided || max(lower, count, stride) > mostCount || min(lower, count, stride) < -mostCount {
+		if !known || !bounded || !counted || !strided || max(lower, count, stride) > maxCount || min(lower, count, stride) < -maxCount {
 			return nil, false
 		}
 		open := d.Val(dwarf.AttrUpperBound) == nil && d.Val(dwarf.AttrCount) == nil || count < 0 && !x.unit.fortran

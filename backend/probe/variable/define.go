@@ -14,7 +14,7 @@ func (n *Names) definition(e *dwarf.Entry) *dwarf.Entry {
 	}
 	at, known := n.whole[e.Offset]
 	if !known {
-		s := &search{names: n, left: mostEntries}
+		s := &search{names: n, left: maxEntries}
 		path := append(s.around(s.unitAt(e.Offset), e.Offset, nil), name)
 		r := n.debug.Data.Reader()
 		for _, unit := range n.having(name) {
@@ -23,7 +23,7 @@ func (n *Names) definition(e *dwarf.Entry) *dwarf.Entry {
 				at = s.define(r, path, 0)
 			}
 		}
-		if len(n.whole) == mostKept {
+		if len(n.whole) == maxKept {
 			clear(n.whole)
 		}
 		n.whole[e.Offset] = at
@@ -53,7 +53,7 @@ func (s *search) define(r *dwarf.Reader, path []string, nested int) (at dwarf.Of
 			if len(here) > 0 && len(path) > 1 && here[0] == path[0] {
 				rest, here = path[1:], nil
 			}
-			if e.Children && nested < mostNested && at == 0 && len(here) == 0 {
+			if e.Children && nested < maxNested && at == 0 && len(here) == 0 {
 				at = s.define(r, rest, nested+1)
 				continue
 			}

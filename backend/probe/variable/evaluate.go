@@ -31,18 +31,18 @@ type Value struct {
 	Addr uint64
 	// Size is the number of bytes there.
 	Size uint64
-	// Bytes are the first MostBytes bytes at most. Of a bit field the bits are shifted to bit 0.
+	// Bytes are the first MaxBytes bytes at most. Of a bit field the bits are shifted to bit 0.
 	Bytes []byte
 }
 
-// MostBytes bounds the bytes of a value that are read.
-const MostBytes = 64 << 10
+// MaxBytes bounds the bytes of a value that are read.
+const MaxBytes = 64 << 10
 
 // Evaluate returns the value of an expression in a process. images are the program and its libraries in the order in
 // which names are looked for. An error says in one line why there is no value, and what the user can do.
 func Evaluate(e *expression.Expr, images []Image, mem cfi.Memory) (value Value, err error) {
 	problem := image.Protect(func() {
-		v := &evaluation{images: images, mem: mem, left: mostVisited}
+		v := &evaluation{images: images, mem: mem, left: maxVisited}
 		var x object
 		if x, err = v.of(e); err == nil {
 			value, err = v.read(x)
@@ -60,9 +60,9 @@ type evaluation struct {
 }
 
 const (
-	mostVisited = 100_000 // entries of types
-	mostAliases = 64      // typedefs and qualifiers in a row
-	mostDims    = 15
+	maxVisited = 100_000 // entries of types
+	maxAliases = 64      // typedefs and qualifiers in a row
+	maxDims    = 15
 )
 
 // object is a value on the way: an object in memory, or a number.
@@ -199,7 +199,7 @@ var aliases = map[dwarf.Tag]bool{
 
 // typeOf returns the entry of a type without aliases and declarations; nil: it is void, or not known.
 func (v *evaluation) typeOf(n *Names, kind dwarf.Offset) *dwarf.Entry {
-	for range mostAliases {
+	for range maxAliases {
 		if v.left--; kind == 0 || v.left < 0 {
 			return nil
 		}
@@ -254,7 +254,7 @@ func unreadable(x object) error {
 // plain follows references, and in Fortran pointers, whose targets have the names. It returns the type, which is nil if
 // x is a part of an array, or the type is not known.
 func (v *evaluation) plain(x object) (object, *dwarf.Entry, error) {
-	for range mostAliases {
+	for range maxAliases {
 		if x.array != nil || x.names == nil {
 			return x, nil, nil
 		}
@@ -308,7 +308,7 @@ func (v *evaluation) member(x object, field string) (object, error) {
 
 // component looks for a component of a structure, also in its bases and in components without a name.
 func (v *evaluation) component(x object, e *dwarf.Entry, field string, nested int) (object, bool) {
-	if nested > mostDims || !e.Children {
+	if nested > maxDims || !e.Children {
 		return x, false
 	}
 	r := x.names.debug.Data.Reader()
@@ -421,13 +421,13 @@ func (v *evaluation) target(x object) (object, error) {
 // sizeOf returns the size of a type that is the same for all objects of it.
 func (v *evaluation) sizeOf(n *Names, kind dwarf.Offset) (size int64, ok bool) {
 	factor := int64(1)
-	for range mostDims {
+	for range maxDims {
 		e := v.typeOf(n, kind)
 		if e == nil {
 			return 0, false
 		}
 		if size, ok := e.Val(dwarf.AttrByteSize).(int64); ok {
-			return size * factor, size > 0 && size <= mostCount && size*factor <= mostCount
+			return size * factor, size > 0 && size <= maxCount && size*factor <= maxCount
 		}
 		if isReference(e) || e.Tag == dwarf.TagPointerType {
 			return 8 * factor, true
@@ -440,7 +440,7 @@ func (v *evaluation) sizeOf(n *Names, kind dwarf.Offset) (size int64, ok bool) {
 			return 0, false
 		}
 		for _, d := range dims {
-			if factor *= max(d.count, 0); factor > mostCount {
+			if factor *= max(d.count, 0); factor > maxCount {
 				return 0, false
 			}
 		}

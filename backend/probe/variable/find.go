@@ -53,10 +53,10 @@ func New(d *image.Debug) *Names {
 }
 
 const (
-	mostKept    = 64      // results of searches
-	mostEntries = 5 << 20 // that are read in a search: two to three seconds
-	mostNested  = 200     // entries in one another
-	mostSame    = 64      // variables with one name that are compared
+	maxKept    = 64      // results of searches
+	maxEntries = 5 << 20 // that are read in a search: two to three seconds
+	maxNested  = 200     // entries in one another
+	maxSame    = 64      // variables with one name that are compared
 )
 
 var errNone = errors.New("there is no such variable")
@@ -66,7 +66,7 @@ func (n *Names) find(name expression.Name) (variable, error) {
 	key := name.String()
 	f, known := n.found[key]
 	if !known {
-		if len(n.found) == mostKept {
+		if len(n.found) == maxKept {
 			clear(n.found)
 		}
 		f.variable, f.why = n.search(name)
@@ -78,7 +78,7 @@ func (n *Names) find(name expression.Name) (variable, error) {
 // search looks for a variable outside of functions first: one that all files see, then a static one, then one in a
 // namespace, class or module that the user has left out. Then static ones in functions are looked for.
 func (n *Names) search(name expression.Name) (variable, error) {
-	s := &search{names: n, want: name, left: mostEntries, units: n.having(name.Parts[len(name.Parts)-1])}
+	s := &search{names: n, want: name, left: maxEntries, units: n.having(name.Parts[len(name.Parts)-1])}
 	for _, deep := range []bool{false, true} {
 		s.deep = deep
 		s.walkAll()
@@ -106,8 +106,8 @@ func (n *Names) search(name expression.Name) (variable, error) {
 	return variable{}, errNone
 }
 
-// mostListed bounds the names in a message.
-const mostListed = 3
+// maxListed bounds the names in a message.
+const maxListed = 3
 
 // ambiguity is the error for a name that several variables have.
 type ambiguity string
@@ -129,8 +129,8 @@ func ambiguous(name expression.Name, all []variable) error {
 		return ambiguity(fmt.Sprintf("%d variables are called %s, and their names do not tell them apart: give one of them another name", len(all), names[0]))
 	}
 	more := ""
-	if len(names) > mostListed {
-		names, more = names[:mostListed], ", ..."
+	if len(names) > maxListed {
+		names, more = names[:maxListed], ", ..."
 	}
 	return ambiguity(fmt.Sprintf("several variables are called %s: say which (%s%s)", name, strings.Join(names, ", "), more))
 }
@@ -156,12 +156,12 @@ func (n *Names) having(name string) []dwarf.Offset {
 	return slices.Compact(units)
 }
 
-// mostOrigins bounds the references from an entry to the one that has its name.
-const mostOrigins = 4
+// maxOrigins bounds the references from an entry to the one that has its name.
+const maxOrigins = 4
 
 // origin returns the entry that has an attribute of e: e itself, or what it refers to; nil: none has.
 func (n *Names) origin(e *dwarf.Entry, a dwarf.Attr) *dwarf.Entry {
-	for range mostOrigins {
+	for range maxOrigins {
 		if e == nil || e.Val(a) != nil {
 			return e
 		}

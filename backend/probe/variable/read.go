@@ -44,7 +44,7 @@ func (v *evaluation) read(x object) (Value, error) {
 		}
 		size = uint64(n)
 	}
-	b := make([]byte, min(size, MostBytes))
+	b := make([]byte, min(size, MaxBytes))
 	if !v.mem.Read(x.addr, b) {
 		return Value{}, unreadable(x)
 	}
@@ -56,7 +56,7 @@ func (v *evaluation) extent(x object) (uint64, error) {
 	size, ok := v.sizeOf(x.names, x.kind)
 	total, whole := size, size
 	for _, d := range x.array {
-		if total *= d.count; d.count <= 0 || total > mostCount {
+		if total *= d.count; d.count <= 0 || total > maxCount {
 			return 0, fmt.Errorf("the size of %s is not known: give one element", x.text)
 		}
 		whole += (d.count - 1) * d.stride

@@ -87,7 +87,7 @@ func (s *search) walk(r *dwarf.Reader, around []string, function string, nested 
 		case dwarf.TagLexDwarfBlock, dwarf.TagInlinedSubroutine:
 			enter = s.deep
 		}
-		if enter && nested < mostNested {
+		if enter && nested < maxNested {
 			s.walk(r, inner, inFunction, nested+1)
 		} else {
 			s.skip(r, e)
@@ -200,7 +200,7 @@ func (s *search) look(e *dwarf.Entry, around []string, function string) {
 	same := func(x variable) bool {
 		return bytes.Equal(x.location, v.location) && x.unit.addresses == v.unit.addresses
 	}
-	if len(*list) < mostSame && !slices.ContainsFunc(*list, same) {
+	if len(*list) < maxSame && !slices.ContainsFunc(*list, same) {
 		*list = append(*list, v)
 	}
 }
@@ -242,7 +242,7 @@ func (s *search) around(from unit, offset dwarf.Offset, otherwise []string) (nam
 		return otherwise
 	}
 	var before *dwarf.Entry // the entry before, if it has children
-	for nested := 0; nested < mostNested; {
+	for nested := 0; nested < maxNested; {
 		e := s.next(r)
 		switch {
 		case e == nil && before == nil:

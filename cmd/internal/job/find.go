@@ -76,12 +76,12 @@ func (f finder) find(ctx context.Context, target string) (servers.Placement, lau
 	return f.findByPID(ctx, pid)
 }
 
-// mostPids bounds a hostfile, in bytes: some 30 a rank, for a million of them.
-const mostPids = 64 << 20
+// maxPids bounds a hostfile, in bytes: some 30 a rank, for a million of them.
+const maxPids = 64 << 20
 
 // readHostfile reads the table of ranks of hostfile:FILE.
 func readHostfile(ctx context.Context, path string) (protocol.Proctable, error) {
-	text, err := userfile.Read(ctx, path, mostPids)
+	text, err := userfile.Read(ctx, path, maxPids)
 	if err != nil {
 		return nil, misused("hostfile: %w", err)
 	}

@@ -58,7 +58,7 @@ func palsHere(ctx context.Context, b *servers.Builder, id pals.APID) (pals.Appli
 	if path == "" {
 		return app, nil
 	}
-	text, err := userfile.Read(ctx, path, userfile.MostText)
+	text, err := userfile.Read(ctx, path, userfile.MaxText)
 	if err == nil {
 		app.Node, err = pals.FirstLine(string(text))
 	}

@@ -32,7 +32,7 @@ const maxHosts = 1 << 16
 func ReadHosts(ctx context.Context, text string) ([]string, error) {
 	var hosts []string
 	if path, is := strings.CutPrefix(text, "@"); is {
-		b, err := userfile.Read(ctx, path, userfile.MostText)
+		b, err := userfile.Read(ctx, path, userfile.MaxText)
 		if err != nil {
 			return nil, err
 		}

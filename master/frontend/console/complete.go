@@ -112,7 +112,7 @@ func (c *console) lookUp(q completion) {
 // unless gdb has truncated them.
 func (q *completions) find(line string) ([]string, bool) {
 	for end := len(line); end > 0; end-- {
-		if found, ok := q.known[line[:end]]; ok && (end == len(line) || len(found) < mostCompleted) {
+		if found, ok := q.known[line[:end]]; ok && (end == len(line) || len(found) < maxCompleted) {
 			return slices.DeleteFunc(slices.Clone(found), func(s string) bool { return !strings.HasPrefix(s, line) }), true
 		}
 		if !isNameByte(line[end-1]) {
@@ -122,8 +122,8 @@ func (q *completions) find(line string) ([]string, bool) {
 	return nil, false
 }
 
-// mostCompleted is the limit of gdb (max-completions).
-const mostCompleted = 200
+// maxCompleted is the limit of gdb (max-completions).
+const maxCompleted = 200
 
 func isNameByte(b byte) bool {
 	return 'a' <= b && b <= 'z' || 'A' <= b && b <= 'Z' || '0' <= b && b <= '9' || b == '_'

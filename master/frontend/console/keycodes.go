@@ -37,8 +37,8 @@ const (
 	inRune              // within a character after ESC
 )
 
-// mostParams bounds the parameters of a sequence that are kept, in bytes; no key has more.
-const mostParams = 32
+// maxParams bounds the parameters of a sequence that are kept, in bytes; no key has more.
+const maxParams = 32
 
 // step takes the next byte and appends what the library is told.
 func (d *keyDecoder) step(to []byte, b byte) []byte {
@@ -63,7 +63,7 @@ func (d *keyDecoder) step(to []byte, b byte) []byte {
 	case b > '~': // no part of a sequence
 		return d.key(to, b)
 	case b < '@':
-		if d.state = state; len(d.params) < mostParams {
+		if d.state = state; len(d.params) < maxParams {
 			d.params = append(d.params, b)
 		}
 		return to

@@ -23,7 +23,7 @@ func TestKeyDecoder(t *testing.T) {
 		{"pasted", "\x1b[200~print n\x1b[201~\r", "print n\r"},
 		{"mouse, focus, reports", "a\x1b[M !!\x1b[<0;10;10M\x1b[I\x1b[12;40R\x1b[?1;2cb", "ab"},
 		{"cut off", "\x1b[1\x03\x1b\x03\x1b[3\r", "\x03\x03\r"},
-		{"too long", "\x1b[" + string(bytes.Repeat([]byte("1"), 3*mostParams)) + "~b", "b"},
+		{"too long", "\x1b[" + string(bytes.Repeat([]byte("1"), 3*maxParams)) + "~b", "b"},
 		{"not UTF-8", "\xc2\x03\xffa", "\xc2\x03\xffa"},
 	} {
 		var d keyDecoder

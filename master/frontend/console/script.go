@@ -20,7 +20,7 @@ type Script struct {
 // ReadScript reads a file of commands and checks each of them, so that errors are found before
 // anything is started. The error is one line. Reading ends with ctx.
 func ReadScript(ctx context.Context, path string) (Script, error) {
-	b, err := userfile.Read(ctx, path, userfile.MostText)
+	b, err := userfile.Read(ctx, path, userfile.MaxText)
 	if err != nil {
 		return Script{}, fmt.Errorf("cannot read commands: %w", err)
 	}

@@ -130,8 +130,8 @@ type typeParser struct {
 	stale   int // see inner
 }
 
-// mostNested bounds structures within structures.
-const mostNested = 32
+// maxNested bounds structures within structures.
+const maxNested = 32
 
 func (p *typeParser) peek() string {
 	if len(p.tokens) == 0 {
@@ -326,7 +326,7 @@ func (p *typeParser) structure(kind ptp.Kind, word string, at place) (*ptp.Type,
 		}
 		return named(word + " " + name), nil
 	}
-	if p.depth++; p.depth > mostNested {
+	if p.depth++; p.depth > maxNested {
 		return nil, errType
 	}
 	start, outer := p.inner(at.offset), p.stale

@@ -63,15 +63,15 @@ type valuer struct {
 }
 
 const (
-	// mostResolved bounds the names of types that are looked up for one value.
-	mostResolved = 64
-	// mostData bounds the bytes that are read of an array that is evaluated as a whole; it is
+	// maxResolved bounds the names of types that are looked up for one value.
+	maxResolved = 64
+	// maxData bounds the bytes that are read of an array that is evaluated as a whole; it is
 	// truncated to that, but not below a page.
-	mostData = 32 << 10
+	maxData = 32 << 10
 	// pageOfArray is how many elements of an array Eclipse asks for at once.
 	pageOfArray = 100
-	// mostWhole bounds the bytes that are read of any other value. A larger one is sent as text.
-	mostWhole = 1 << 20
+	// maxWhole bounds the bytes that are read of any other value. A larger one is sent as text.
+	maxWhole = 1 << 20
 )
 
 // values returns the values of an expression; follow adds the targets of pointers. The name of the type
@@ -202,7 +202,7 @@ func sizesOf(answers []protocol.Group) map[int]rank.Set {
 func (v *valuer) resolver(ctx context.Context, ranks rank.Set) resolver {
 	var resolve resolver
 	resolve = func(name string, size int) (*ptp.Type, error) {
-		if v.asked++; v.asked > mostResolved {
+		if v.asked++; v.asked > maxResolved {
 			return nil, errType
 		}
 		groups := v.ask(ctx, "ptype", ranks, protocol.Args{Expr: name, Format: "or"})
@@ -369,10 +369,10 @@ func (v *valuer) targets(ctx context.Context, expr string, ranks rank.Set) []val
 func (v *valuer) memory(ctx context.Context, expr string, t typed) []value {
 	cut := *t.of
 	if cut.Kind == ptp.Array {
-		cut.Count = min(cut.Count, max(mostData/max(cut.Elem.Size, 1), pageOfArray))
+		cut.Count = min(cut.Count, max(maxData/max(cut.Elem.Size, 1), pageOfArray))
 		cut.Size = cut.Count * cut.Elem.Size
 	}
-	if cut.Size > mostWhole || !v.littleEndian(ctx, t.ranks) {
+	if cut.Size > maxWhole || !v.littleEndian(ctx, t.ranks) {
 		return v.text(ctx, expr, t.ranks)
 	}
 	if cut.Size == 0 { // no elements, and no members

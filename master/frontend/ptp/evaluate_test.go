@@ -26,7 +26,7 @@ type pointers struct {
 	resolved int // names of types that were looked up
 }
 
-const members = mostResolved - 4
+const members = maxResolved - 4
 
 func (s *pointers) Do(_ context.Context, c session.Call) (protocol.RequestID, error) {
 	s.mu.Lock()
@@ -92,7 +92,7 @@ func TestNamesOfAValueAreBounded(t *testing.T) {
 	if found := v.values(t.Context(), "p", j.ranks, true); len(found) != 4 {
 		t.Errorf("%d values, want one of each rank", len(found))
 	}
-	if s.resolved < members || s.resolved > mostResolved {
-		t.Errorf("%d names were looked up, want %d to %d", s.resolved, members, mostResolved)
+	if s.resolved < members || s.resolved > maxResolved {
+		t.Errorf("%d names were looked up, want %d to %d", s.resolved, members, maxResolved)
 	}
 }

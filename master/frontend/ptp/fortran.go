@@ -16,8 +16,8 @@ import (
 	"sdm/protocol/rank"
 )
 
-// mostScalars bounds the elements of an array that are read at once, those of all dimensions.
-const mostScalars = 16 << 10
+// maxScalars bounds the elements of an array that are read at once, those of all dimensions.
+const maxScalars = 16 << 10
 
 // fortran returns the values of an expression whose type is one of Fortran, from the answers to ptype.
 func (v *valuer) fortran(ctx context.Context, expr string, ranks rank.Set, layouts []protocol.Group, follow bool) []value {
@@ -49,7 +49,7 @@ func (v *valuer) ofFortran(ctx context.Context, expr string, t fortranType, rank
 		return []value{{ranks: ranks, is: ptp.Members(t.name, nil, nil)}}
 	case t.kind == ptp.Struct:
 		v.resolveMembers(ctx, &t, expr, ranks, 0)
-		return v.printedFortran(ctx, withElements(mostShown)+expr, t, ranks)
+		return v.printedFortran(ctx, withElements(maxShown)+expr, t, ranks)
 	}
 	if t.kind == ptp.TextKind {
 		expr = wholeText + expr
@@ -57,9 +57,9 @@ func (v *valuer) ofFortran(ctx context.Context, expr string, t fortranType, rank
 	return v.printedFortran(ctx, expr, t, ranks)
 }
 
-// mostShown is how many characters and elements are read of each member of a derived type; elements of
+// maxShown is how many characters and elements are read of each member of a derived type; elements of
 // arrays are not sent.
-const mostShown = 200
+const maxShown = 200
 
 // withElements returns the options with which print shows arrays and texts up to a length, without
 // <repeats N times>.
@@ -94,16 +94,16 @@ func (v *valuer) fortranArray(ctx context.Context, expr string, t fortranType, r
 	case n == 0:
 		return []value{{ranks: ranks, is: ptp.Value{Format: t.format(), Data: []byte{}}}}
 	}
-	most := max(mostScalars/row, pageOfArray)
+	most := max(maxScalars/row, pageOfArray)
 	if n > most {
 		whole := designator{base: expr, bounds: t.bounds, subs: free(t.bounds)}
 		expr, t.bounds[last].count = whole.page(0, most).text(), most
 		n = most
 	}
-	if n*row > mostScalars {
+	if n*row > maxScalars {
 		return []value{{ranks: ranks, is: ptp.Value{Format: t.format(), Data: []byte{}}}}
 	}
-	return v.printedFortran(ctx, withElements(max(n*row, mostShown, t.size))+expr, t, ranks)
+	return v.printedFortran(ctx, withElements(max(n*row, maxShown, t.size))+expr, t, ranks)
 }
 
 // fortranPointer returns an address and, if requested and readable, the target.
@@ -180,7 +180,7 @@ func (v *valuer) memberOfTarget(ctx context.Context, expr string, follow bool, o
 // typeOfMember returns the type of a member from that of what it is a member of.
 func (v *valuer) typeOfMember(ctx context.Context, expr string, ranks rank.Set, depth int) (t fortranType, ok bool) {
 	i := strings.LastIndex(expr, ")%")
-	if i < 0 || !strings.HasPrefix(expr, "(") || depth > mostDerived {
+	if i < 0 || !strings.HasPrefix(expr, "(") || depth > maxDerived {
 		return t, false
 	}
 	parent, ok := v.ptype(ctx, expr[1:i], ranks)
@@ -198,7 +198,7 @@ func (v *valuer) typeOfMember(ctx context.Context, expr string, ranks rank.Set, 
 
 // ptype returns the type of an expression, or the type with a name, if it is the same on all ranks.
 func (v *valuer) ptype(ctx context.Context, expr string, ranks rank.Set) (t fortranType, ok bool) {
-	if v.asked++; v.asked > mostResolved {
+	if v.asked++; v.asked > maxResolved {
 		return t, false
 	}
 	groups := v.ask(ctx, "ptype", ranks, protocol.Args{Expr: expr})

@@ -45,7 +45,7 @@ var typePrefix = regexp.MustCompile(`^\(PTR TO -> \(.*\)\) (?:0x|@)`)
 // "( x = 1, y = (2, 3) )", a derived type.
 func (r *fortranReader) value() (v fortranValue, err error) {
 	whole := r.rest
-	if r.depth++; r.depth > mostNested {
+	if r.depth++; r.depth > maxNested {
 		return v, errFortran
 	}
 	if found := typePrefix.FindString(r.rest); found != "" {
@@ -193,14 +193,14 @@ func (t fortranType) value(v fortranValue) (ptp.Value, error) {
 	case ptp.TextKind:
 		return ptp.TextValue(v.text), nil
 	}
-	if len(v.raw) > mostRaw {
-		v.raw = v.raw[:mostRaw] + "..."
+	if len(v.raw) > maxRaw {
+		v.raw = v.raw[:maxRaw] + "..."
 	}
 	return ptp.TextValue(v.raw), nil
 }
 
-// mostRaw bounds the text of a value that is not read, in bytes.
-const mostRaw = 200
+// maxRaw bounds the text of a value that is not read, in bytes.
+const maxRaw = 200
 
 // derived returns the members of a derived type in turn; arrays have no data there. Members whose types
 // are not known are text.

@@ -195,15 +195,15 @@ func (t fortranType) isKnown() bool {
 	return true
 }
 
-// mostDerived bounds derived types within derived types.
-const mostDerived = 8
+// maxDerived bounds derived types within derived types.
+const maxDerived = 8
 
 // resolveMembers looks up the members of derived types within a derived type, which is that of an
 // expression.
 func (v *valuer) resolveMembers(ctx context.Context, t *fortranType, expr string, ranks rank.Set, depth int) {
 	for i := range t.members {
 		m := &t.members[i]
-		if m.of.kind != ptp.Struct || len(m.of.members) > 0 || len(m.of.bounds) > 0 || depth > mostDerived {
+		if m.of.kind != ptp.Struct || len(m.of.members) > 0 || len(m.of.bounds) > 0 || depth > maxDerived {
 			continue
 		}
 		path := "(" + expr + ")%" + m.name

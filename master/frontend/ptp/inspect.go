@@ -63,9 +63,9 @@ func listFrames(ctx context.Context, j *action, args arguments) {
 	if !ok {
 		return
 	}
-	asked := protocol.Args{Count: mostDepth}
+	asked := protocol.Args{Count: maxDepth}
 	if high > 0 {
-		asked.Count = min(high+1, mostDepth)
+		asked.Count = min(high+1, maxDepth)
 	}
 	for _, g := range j.results(ctx, "backtrace", j.ranks, asked, ptp.Unknown) {
 		var body framesBody
@@ -89,7 +89,7 @@ func listFrames(ctx context.Context, j *action, args arguments) {
 }
 
 func stackDepth(ctx context.Context, j *action, _ arguments) {
-	for _, g := range j.results(ctx, "backtrace", j.ranks, protocol.Args{Count: mostDepth}, ptp.Unknown) {
+	for _, g := range j.results(ctx, "backtrace", j.ranks, protocol.Args{Count: maxDepth}, ptp.Unknown) {
 		var body framesBody
 		if j.decodeBody(g, &body) {
 			j.move(g.Ranks, func(x *spot) { x.depth = len(body.Frames) })

@@ -9,8 +9,8 @@ import (
 	"sdm/protocol/rank"
 )
 
-// mostLaidOut bounds the expressions that are remembered.
-const mostLaidOut = 4096
+// maxLaidOut bounds the expressions that are remembered.
+const maxLaidOut = 4096
 
 // layout is what was asked for about an expression whose value is read from memory. Types are not
 // remembered: two files of a program may have different ones of the same name.
@@ -66,8 +66,8 @@ func (l *layout) bytesOf(expr string, size int) []calls {
 
 // postBytes asks for the memory of an expression, in pieces.
 func (v *valuer) postBytes(ctx context.Context, expr string, ranks rank.Set, size int) (pieces []calls) {
-	for at := 0; at < size; at += mostMemory {
-		asked := protocol.Args{Expr: bytesAt("&("+expr+")", at), Count: min(mostMemory, size-at), Limit: everyValue}
+	for at := 0; at < size; at += maxMemory {
+		asked := protocol.Args{Expr: bytesAt("&("+expr+")", at), Count: min(maxMemory, size-at), Limit: everyValue}
 		pieces = append(pieces, v.post(ctx, "memory read", ranks, asked))
 	}
 	return pieces
@@ -77,7 +77,7 @@ func (v *valuer) postBytes(ctx context.Context, expr string, ranks rank.Set, siz
 func (f *front) wasLaidOut(expr string, size int) {
 	f.mu.Lock()
 	defer f.mu.Unlock()
-	if f.laidOut == nil || len(f.laidOut) >= mostLaidOut {
+	if f.laidOut == nil || len(f.laidOut) >= maxLaidOut {
 		f.laidOut = map[string]int{}
 	}
 	if _, known := f.laidOut[expr]; size > 0 || !known {

@@ -136,8 +136,8 @@ func TestDepthOfTheList(t *testing.T) {
 		s.hears(`105 0 ["4:0f" "1" "0" "" "f" "" "0"]`)
 	}
 	for _, c := range tape.Calls()[1:] {
-		if c.Args.Count != mostDepth {
-			t.Errorf("%s of %d frames, want %d", c.Command, c.Args.Count, mostDepth)
+		if c.Args.Count != maxDepth {
+			t.Errorf("%s of %d frames, want %d", c.Command, c.Args.Count, maxDepth)
 		}
 	}
 	s.send(ptp.Quit)

@@ -24,8 +24,8 @@ type words struct {
 	order  binary.ByteOrder
 }
 
-// mostMemory bounds the bytes that are read at once.
-const mostMemory = 64 << 10
+// maxMemory bounds the bytes that are read at once.
+const maxMemory = 64 << 10
 
 // words reads format and size; it reports an error if they are invalid.
 func (j *action) words(ctx context.Context, format, size string) (words, bool) {
@@ -65,8 +65,8 @@ func readMemory(ctx context.Context, j *action, args arguments) {
 	if !ok {
 		return
 	}
-	if rows < 1 || columns < 1 || rows > mostMemory || columns > mostMemory || rows*columns*w.size > mostMemory {
-		j.error(j.ranks, ptp.BadCommand, fmt.Sprintf("READ MEMORY of %d rows of %d words: at most %d bytes are read at once", rows, columns, mostMemory))
+	if rows < 1 || columns < 1 || rows > maxMemory || columns > maxMemory || rows*columns*w.size > maxMemory {
+		j.error(j.ranks, ptp.BadCommand, fmt.Sprintf("READ MEMORY of %d rows of %d words: at most %d bytes are read at once", rows, columns, maxMemory))
 		return
 	}
 	total := rows * columns * w.size

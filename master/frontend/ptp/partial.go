@@ -15,8 +15,8 @@ import (
 	"sdm/protocol/rank"
 )
 
-// mostPartials bounds the expressions with names: of older ones stops tell no changes.
-const mostPartials = 1000
+// maxPartials bounds the expressions with names: of older ones stops tell no changes.
+const maxPartials = 1000
 
 // partials are the expressions with names, in order of their first command. The zero value has none.
 type partials struct {
@@ -64,12 +64,12 @@ func (j *action) name(given, expr string, whole bool) string {
 		}
 	}
 	known := append(j.partials.known, partial{id: given, expr: expr, whole: whole, ranks: j.ranks, spots: j.spots.of(j.ranks)})
-	j.partials.known = known[max(0, len(known)-mostPartials):]
+	j.partials.known = known[max(0, len(known)-maxPartials):]
 	return given
 }
 
-// mostCompared bounds the expressions that are evaluated at a stop. Of more, all are told as changed.
-const mostCompared = 100
+// maxCompared bounds the expressions that are evaluated at a stop. Of more, all are told as changed.
+const maxCompared = 100
 
 // changes are expressions and the ranks on which they have changed.
 type changes []changed
@@ -103,7 +103,7 @@ func (j *action) compared(ctx context.Context, ranks rank.Set) changes {
 			continue
 		}
 		q := question{p.expr, those.String()}
-		if _, ok := asked[q]; !ok && len(asked) < mostCompared {
+		if _, ok := asked[q]; !ok && len(asked) < maxCompared {
 			asked[q] = j.show(ctx, p.expr, those)
 		}
 		p.ranks = those
@@ -147,9 +147,9 @@ func (j *action) askOutside(ctx context.Context, all changes) {
 	}
 }
 
-// mostDetailed bounds the expressions that are evaluated as for Eclipse at a stop, one after the other: those
+// maxDetailed bounds the expressions that are evaluated as for Eclipse at a stop, one after the other: those
 // that gdb shows in part. Of more, all are told as changed.
-const mostDetailed = 30
+const maxDetailed = 30
 
 // different returns the ranks on which an expression may not be what it was. detailed has what was asked for
 // in detail so far.
@@ -183,7 +183,7 @@ func (j *action) whole(ctx context.Context, c changed, answers []protocol.Group,
 		return now
 	}
 	key := fmt.Sprint(c.whole, left, at.level, c.expr)
-	if _, known := detailed[key]; !known && len(detailed) < mostDetailed {
+	if _, known := detailed[key]; !known && len(detailed) < maxDetailed {
 		quiet := &action{front: j.front, ranks: left, what: j.what, asked: j.asked} // a stop has no ERROR
 		if at.level > 0 {
 			quiet.frame = &at.level
@@ -293,8 +293,8 @@ func (j *action) keepShown(ranks rank.Set) {
 	j.shown = nil
 }
 
-// mostParts bounds the events into which a stop is divided by what has changed on which ranks.
-const mostParts = 4
+// maxParts bounds the events into which a stop is divided by what has changed on which ranks.
+const maxParts = 4
 
 // divide returns some ranks by the names of what has changed on them, each a list after its number.
 func (c changes) divide(ranks rank.Set) []namesOf {
@@ -319,7 +319,7 @@ func (c changes) divide(ranks rank.Set) []namesOf {
 		}
 		parts = next
 	}
-	if len(parts) > mostParts {
+	if len(parts) > maxParts {
 		return []namesOf{{ranks, all}}
 	}
 	return parts

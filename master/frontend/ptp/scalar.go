@@ -113,8 +113,8 @@ func escaped(text string) (n int, c byte) {
 	return n, c
 }
 
-// mostTexts bounds the texts that are read for one value.
-const mostTexts = 100
+// maxTexts bounds the texts that are read for one value.
+const maxTexts = 100
 
 // texts are the texts at some addresses on some ranks.
 type texts struct {
@@ -135,7 +135,7 @@ func (t texts) text(addr uint64) (string, bool) {
 // as gdb says it.
 func (v *valuer) textsAt(ctx context.Context, ranks rank.Set, addresses []uint64) []texts {
 	all := []texts{{ranks, nil}}
-	for _, addr := range addresses[:min(len(addresses), mostTexts)] {
+	for _, addr := range addresses[:min(len(addresses), maxTexts)] {
 		expr := wholeText + "(char *) " + strconv.FormatUint(addr, 10)
 		for _, g := range v.ask(ctx, "print", ranks, protocol.Args{Expr: expr, Limit: everyValue}) {
 			for _, c := range cellsOf(g, "value", "") {

@@ -86,7 +86,7 @@ func (f *front) move(ranks rank.Set, change func(*spot)) {
 // levelOf returns at which level the selected frame of an earlier spot is now; there tells whether it still
 // exists. Where that is not known, and for another thread, it is the current frame: 0.
 func (x spot) levelOf(earlier spot) (level int, there bool) {
-	known := func(n int) bool { return n > 0 && n < mostDepth }
+	known := func(n int) bool { return n > 0 && n < maxDepth }
 	if !known(x.depth) || !known(earlier.depth) || x.thread != earlier.thread {
 		return 0, true
 	}

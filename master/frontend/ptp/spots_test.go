@@ -22,7 +22,7 @@ func TestLevelOfFrames(t *testing.T) {
 		{"returned to it", in("f", 3, 1), in("main", 2, 0), 0, true},
 		{"further out", in("f", 3, 2), in("f", 5, 0), 4, true},
 		{"not known", spot{}, in("f", 3, 0), 0, true},
-		{"too deep to be known", in("f", mostDepth, 0), in("g", mostDepth, 0), 0, true},
+		{"too deep to be known", in("f", maxDepth, 0), in("g", maxDepth, 0), 0, true},
 		{"another thread", in("f", 3, 0), spot{thread: "2", depth: 5, fn: "g"}, 0, true},
 	} {
 		if level, there := c.now.levelOf(c.then); level != c.level || there != c.there {

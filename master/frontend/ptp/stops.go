@@ -47,8 +47,8 @@ const (
 	// holdGrowth is how many times as long as the burst of stops lasts already the next one waits: on a
 	// machine under load a burst of seconds is reported in four events.
 	holdGrowth = 3
-	// mostHold bounds that.
-	mostHold = 2 * time.Second
+	// maxHold bounds that.
+	maxHold = 2 * time.Second
 	// burstGap is the time without stops after which the next one begins a burst.
 	burstGap = 500 * time.Millisecond
 )
@@ -70,7 +70,7 @@ func (s *stops) add(stop rankStop, now time.Time) {
 	s.last = now
 	s.list = append(s.list, stop)
 	if s.due == nil {
-		s.due = time.After(min(max(stopHold, holdGrowth*now.Sub(s.first)), mostHold))
+		s.due = time.After(min(max(stopHold, holdGrowth*now.Sub(s.first)), maxHold))
 	}
 }
 
@@ -96,7 +96,7 @@ func (f *front) reportStops(ctx context.Context) {
 		ranks = ranks.Union(s.Ranks)
 	}
 	f.begin(ctx, "stop", ranks, looking, func(ctx context.Context, j *action) {
-		stacks := j.post(ctx, "backtrace", ranks, protocol.Args{Count: mostDepth})
+		stacks := j.post(ctx, "backtrace", ranks, protocol.Args{Count: maxDepth})
 		compared := j.compared(ctx, ranks)
 		depths := depthsOf(stacks.answers(ctx))
 		for _, s := range list {
@@ -162,8 +162,8 @@ type depthOf struct {
 	depth int
 }
 
-// mostDepth bounds the reported depth and the frames that are listed, for endless recursions.
-const mostDepth = 1000
+// maxDepth bounds the reported depth and the frames that are listed, for endless recursions.
+const maxDepth = 1000
 
 // depthsOf returns the depth of the stacks, 0 for ranks that cannot tell it: their stop is reported
 // all the same.

@@ -34,11 +34,11 @@ type unauthenticated struct {
 	free chan struct{}         // has one element when a place has become free
 
 	refused int      // how many have left without a proof
-	peers   []string // the first different ones of these, up to mostPeers
+	peers   []string // the first different ones of these, up to maxPeers
 }
 
-// mostPeers limits the number of peers that are named.
-const mostPeers = 4
+// maxPeers limits the number of peers that are named.
+const maxPeers = 4
 
 type unauthenticatedConn struct {
 	conn  net.Conn
@@ -111,7 +111,7 @@ func (s *unauthenticated) oldest() (first int) {
 
 func (s *unauthenticated) refuse(c unauthenticatedConn) {
 	s.refused++
-	if len(s.peers) < mostPeers && !slices.Contains(s.peers, c.peer) {
+	if len(s.peers) < maxPeers && !slices.Contains(s.peers, c.peer) {
 		s.peers = append(s.peers, c.peer)
 	}
 }

@@ -59,7 +59,7 @@ func fatal(ends []Ending, all rank.Set, e End) (hangfile.Reason, bool) {
 		said = were(ranks)
 	}
 	said += " ended by MPI's error handler in " + order[0]
-	for _, text := range order[1:min(len(order), mostFailures)] {
+	for _, text := range order[1:min(len(order), maxFailures)] {
 		if who := in[text]; !who.IsEmpty() {
 			said += ", and " + named(who) + " in " + text
 		}
@@ -68,10 +68,10 @@ func fatal(ends []Ending, all rank.Set, e End) (hangfile.Reason, bool) {
 }
 
 const (
-	// mostFailures bounds the different messages in a reason.
-	mostFailures = 4
-	// mostFailureText bounds the bytes of a text from the output.
-	mostFailureText = 200
+	// maxFailures bounds the different messages in a reason.
+	maxFailures = 4
+	// maxFailureText bounds the bytes of a text from the output.
+	maxFailureText = 200
 )
 
 // plain returns a text from the output for a sentence: without control characters, and not too long.
@@ -82,8 +82,8 @@ func plain(s string) string {
 		}
 		return r
 	}, s), "")
-	if len(s) > mostFailureText {
-		s = strings.ToValidUTF8(s[:mostFailureText], "") + "…"
+	if len(s) > maxFailureText {
+		s = strings.ToValidUTF8(s[:maxFailureText], "") + "…"
 	}
 	return strings.TrimSpace(s)
 }

@@ -159,7 +159,7 @@ func (s *sentinel) begin(ctx context.Context) error {
 	}
 	answers, err := s.ask(ctx, session.Call{Command: "info hosts", Wait: s.cfg.Wait})
 	s.hosts = hangfile.Answers(answers)
-	if s.cfg.Ranks.Len() > mostPids {
+	if s.cfg.Ranks.Len() > maxPids {
 		for i := range s.hosts {
 			s.hosts[i].Group.Columns = nil
 		}
@@ -167,8 +167,8 @@ func (s *sentinel) begin(ctx context.Context) error {
 	return err
 }
 
-// mostPids is the number of ranks up to which their process IDs are kept, at about 30 bytes each in a hang file.
-const mostPids = 4096
+// maxPids is the number of ranks up to which their process IDs are kept, at about 30 bytes each in a hang file.
+const maxPids = 4096
 
 // firstFault returns the text of the first fault among answers.
 func firstFault(answers []session.Event) string {
@@ -248,15 +248,15 @@ func (s *sentinel) event(e session.Event, more bool) {
 	if json.Unmarshal(e.Group.Body, &end.Exit) != nil {
 		end.Exit = protocol.Exit{Unknown: true}
 	}
-	if len(s.result.Ends) < mostEnds {
+	if len(s.result.Ends) < maxEnds {
 		s.result.Ends = append(s.result.Ends, end)
 	}
 	s.ended = append(s.ended, progress.Change{Kind: progress.End, Ranks: end.Ranks})
 	s.broken = s.broken || s.judge != nil && s.judge.State() == progress.Stalled
 }
 
-// mostEnds bounds the ends that are kept: the first ones tell why a job has failed.
-const mostEnds = 4096
+// maxEnds bounds the ends that are kept: the first ones tell why a job has failed.
+const maxEnds = 4096
 
 // text returns a set as the argument of a call.
 func (s *sentinel) text(ranks rank.Set) string {
@@ -324,8 +324,8 @@ func (s *sentinel) wrote() bool {
 	return s.output != before
 }
 
-// mostTroubles bounds the messages about the user's expression.
-const mostTroubles = 8
+// maxTroubles bounds the messages about the user's expression.
+const maxTroubles = 8
 
 // tellTroubles tells the user, each reason once, why the expression has no value in ranks.
 func (s *sentinel) tellTroubles(answers []session.Event) {
@@ -344,7 +344,7 @@ func (s *sentinel) tellTroubles(answers []session.Event) {
 		}
 	}
 	for _, why := range slices.Sorted(maps.Keys(troubles)) {
-		if why == "" || s.told[why] || len(s.told) == mostTroubles {
+		if why == "" || s.told[why] || len(s.told) == maxTroubles {
 			continue
 		}
 		s.told[why] = true
@@ -356,15 +356,15 @@ func (s *sentinel) tellTroubles(answers []session.Event) {
 	}
 }
 
-// mostRanksText bounds the text of a set of ranks, in bytes.
-const mostRanksText = 100
+// maxRanksText bounds the text of a set of ranks, in bytes.
+const maxRanksText = 100
 
 // ranksText returns some of all ranks in words.
 func ranksText(some, all rank.Set) string {
 	if some.Equal(all) {
 		return "any rank"
 	}
-	if text := some.String(); len(text) <= mostRanksText {
+	if text := some.String(); len(text) <= maxRanksText {
 		return "ranks " + text
 	}
 	return fmt.Sprint(some.Len(), " ranks")

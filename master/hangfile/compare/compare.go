@@ -51,8 +51,8 @@ type Part struct {
 	Text  string   `json:"text"`
 }
 
-// mostParts bounds each side of a section; a last part counts the others.
-const mostParts = 40
+// maxParts bounds each side of a section; a last part counts the others.
+const maxParts = 40
 
 // Of compares two files.
 func Of(then, now *hangfile.File) *Changes {
@@ -125,11 +125,11 @@ func (c *Changes) add(name string, then, now []Part) {
 }
 
 func bounded(parts []Part) []Part {
-	if len(parts) <= mostParts {
+	if len(parts) <= maxParts {
 		return parts
 	}
-	rest := Part{Text: "and " + strconv.Itoa(len(parts)-mostParts) + " more"}
-	return append(slices.Clone(parts[:mostParts]), rest)
+	rest := Part{Text: "and " + strconv.Itoa(len(parts)-maxParts) + " more"}
+	return append(slices.Clone(parts[:maxParts]), rest)
 }
 
 // only returns the ranks of one set that are not in the other.
@@ -172,7 +172,7 @@ func (c *Changes) calls(then, now *hangfile.File) rank.Set {
 	}
 	changed := wait.Changed(a, b)
 	rows := func(g *wait.Graph) (parts []Part) {
-		for _, r := range hangfile.Alike(hangfile.RowsOf(g.Only(changed)), mostParts/2) {
+		for _, r := range hangfile.Alike(hangfile.RowsOf(g.Only(changed)), maxParts/2) {
 			parts = append(parts, Part{r.Ranks, r.String()})
 		}
 		return parts

@@ -251,8 +251,8 @@ func named(name string, set rank.Set) session.Event {
 	}{name, set.String()})
 }
 
-// mostGroups bounds the named sets.
-const mostGroups = 4096
+// maxGroups bounds the named sets.
+const maxGroups = 4096
 
 // setGroup names a set.
 func (s *Session) setGroup(name string, ranks rank.Set) ([]session.Event, *protocol.Fault) {
@@ -263,8 +263,8 @@ func (s *Session) setGroup(name string, ranks rank.Set) ([]session.Event, *proto
 		return nil, usage("group", "take another name", "@%s already means the ranks in that state", name)
 	}
 	if at, known := slices.BinarySearch(s.names, name); !known {
-		if len(s.names) >= mostGroups {
-			return nil, usage("group", "use a name again", "there are already %d groups", mostGroups)
+		if len(s.names) >= maxGroups {
+			return nil, usage("group", "use a name again", "there are already %d groups", maxGroups)
 		}
 		s.names = slices.Insert(s.names, at, name)
 	}

@@ -55,8 +55,8 @@ const (
 	rowGap     = 26
 	margin     = 14
 	lineRunes  = 38
-	mostLines  = 4
-	mostBoxes  = 30
+	maxLines   = 4
+	maxBoxes   = 30
 )
 
 // step is a row, or several similar ones.
@@ -73,22 +73,22 @@ func draw(f *hangfile.File) *drawing {
 	}
 	d := &drawing{}
 	var steps []step
-	d.Grouped = len(f.Calls) > mostBoxes
-	for _, r := range hangfile.Alike(f.Calls, mostBoxes) {
+	d.Grouped = len(f.Calls) > maxBoxes
+	for _, r := range hangfile.Alike(f.Calls, maxBoxes) {
 		steps = append(steps, step{Rows: r})
 	}
 	markLoops(steps, f.Verdict)
-	if len(steps) > mostBoxes {
+	if len(steps) > maxBoxes {
 		slices.SortStableFunc(steps, func(a, b step) int {
 			if a.loop != b.loop {
 				return map[bool]int{true: -1, false: 1}[a.loop]
 			}
 			return cmp.Compare(b.Ranks.Len(), a.Ranks.Len())
 		})
-		for _, s := range steps[mostBoxes:] {
+		for _, s := range steps[maxBoxes:] {
 			d.More += s.Count
 		}
-		steps = steps[:mostBoxes]
+		steps = steps[:maxBoxes]
 	}
 	d.layout(steps)
 	return d
@@ -257,11 +257,11 @@ func clip(s string, most int) string {
 	return string([]rune(s)[:most-1]) + "…"
 }
 
-// wrapped cuts a text into at most mostLines lines, at blanks if possible.
+// wrapped cuts a text into at most maxLines lines, at blanks if possible.
 func wrapped(s string) (lines []string) {
 	rest := []rune(s)
 	for len(rest) > lineRunes {
-		if len(lines) == mostLines-1 {
+		if len(lines) == maxLines-1 {
 			return append(lines, string(rest[:lineRunes-1])+"…")
 		}
 		at := lineRunes

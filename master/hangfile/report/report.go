@@ -20,9 +20,9 @@ var pageHTML string
 
 // Bounds of a page; the hang file has the rest, and the page says so.
 const (
-	mostFrames = 4000 // frames of all trees
-	mostRows   = 400  // rows of a table
-	mostAlike  = 60   // rows of calls; if there are more, similar ones are one
+	maxFrames  = 4000 // frames of all trees
+	maxRows    = 400  // rows of a table
+	maxAlike   = 60   // rows of calls; if there are more, similar ones are one
 	openFrames = 300  // trees with at most so many frames are unfolded
 )
 
@@ -121,9 +121,9 @@ func contentOf(f *hangfile.File) *content {
 		c.Verdict = append(c.Verdict, finding{clean(x.Kind), x.Label(), clean(x.Text)})
 	}
 	c.Graph = draw(f)
-	rows := hangfile.Alike(f.Calls, mostAlike)
+	rows := hangfile.Alike(f.Calls, maxAlike)
 	for i, x := range rows {
-		if i == mostRows {
+		if i == maxRows {
 			c.MoreCalls = len(rows) - i
 			break
 		}
@@ -160,7 +160,7 @@ func jobText(f *hangfile.File) string {
 // tables prepares states, values, output, hosts and versions.
 func (c *content) tables(f *hangfile.File) {
 	w := &text.Writer{All: f.Ranks}
-	for _, s := range f.States[:min(len(f.States), mostRows)] {
+	for _, s := range f.States[:min(len(f.States), maxRows)] {
 		c.States = append(c.States, row{Ranks: ranksOf(s.Ranks), Text: clean(text.Said("ranks", protocol.Group{Kind: protocol.KindResult, Body: canonical.JSON(s.Status)}))})
 	}
 	for _, v := range f.Values {
@@ -175,7 +175,7 @@ func (c *content) tables(f *hangfile.File) {
 		c.Output = append(c.Output, piece{ranksOf(e.Group.Ranks), stream, clean(e.From), clean(strings.TrimSuffix(string(e.Group.Body), "\n"))})
 	}
 	c.Dropped = f.Output.Dropped()
-	for _, e := range f.Hosts[:min(len(f.Hosts), mostRows)] {
+	for _, e := range f.Hosts[:min(len(f.Hosts), maxRows)] {
 		c.Hosts = append(c.Hosts, row{Ranks: ranksOf(e.Group.Ranks), Text: clean(text.Said("info hosts", e.Group))})
 	}
 	for _, v := range f.Versions {

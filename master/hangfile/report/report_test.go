@@ -242,7 +242,7 @@ func TestDraw(t *testing.T) {
 		many.Calls[i].Text = strings.Repeat("x", i+1)
 		many.Calls[i].For = rank.Of(0)
 	}
-	if d := draw(many); len(d.Boxes) != mostBoxes || d.More != 100-mostBoxes || !d.Grouped {
+	if d := draw(many); len(d.Boxes) != maxBoxes || d.More != 100-maxBoxes || !d.Grouped {
 		t.Errorf("%d boxes, %d more", len(d.Boxes), d.More)
 	}
 }

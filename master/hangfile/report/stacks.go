@@ -44,7 +44,7 @@ func (c *content) stacks(f *hangfile.File) {
 		g := e.Group
 		switch {
 		case g.Stack != nil:
-			b := treeBuilder{sampled: text.SamplesOf(g), room: mostFrames - total}
+			b := treeBuilder{sampled: text.SamplesOf(g), room: maxFrames - total}
 			t := tree{Ranks: ranksOf(g.Ranks), Notes: w.Notes(g)}
 			if b.sampled.Samples > 1 {
 				t.Text = clean(b.sampled.String())
@@ -80,13 +80,13 @@ type treeBuilder struct {
 // The sets of a tree are in the page for its script, up to so many bytes; frames beyond are shown whichever rank is
 // wanted.
 const (
-	mostSets = 1 << 18
-	anyRank  = "*"
+	maxSets = 1 << 18
+	anyRank = "*"
 )
 
 func (b *treeBuilder) node(n *stack.Node) *node {
 	out := &node{Ranks: shortRanks(n.Ranks), Whole: n.Ranks.String()}
-	if b.sets += len(out.Whole); b.sets > mostSets {
+	if b.sets += len(out.Whole); b.sets > maxSets {
 		out.Whole = anyRank
 	}
 	threads := (n.Threads + max(b.sampled.Samples, 1) - 1) / max(b.sampled.Samples, 1)

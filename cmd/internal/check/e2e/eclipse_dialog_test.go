@@ -65,8 +65,8 @@ func (d *eclipseDialog) turn(sign string, words []string) {
 	}
 }
 
-// mostStops bounds the events in which the stops of one step are told, on a machine under load.
-const mostStops = 4
+// maxStops bounds the events in which the stops of one step are told, on a machine under load.
+const maxStops = 4
 
 // compare compares events with the arguments that are expected.
 func (d *eclipseDialog) compare(found []eclipse.Packet, want []string, each bool) {
@@ -76,7 +76,7 @@ func (d *eclipseDialog) compare(found []eclipse.Packet, want []string, each bool
 	case each:
 		most = d.job.Size
 	case found[0].Code == eclipse.Stopped:
-		most = mostStops
+		most = maxStops
 	}
 	if len(found) > most || each && len(found) < most {
 		d.t.Errorf("line %d: %d events: %v", d.line, len(found), found)

@@ -71,7 +71,7 @@ func TestHeldJobOfTheKilled(t *testing.T) {
 		t.Run(at.name, func(t *testing.T) {
 			t.Parallel()
 			// If sdm is killed just before the starter comes to its breakpoint, no process removes that in time.
-			const mostTries = 3
+			const maxTries = 3
 			for try := 1; ; try++ {
 				left, took := killWithHeldJob(t, at.process, at.victim)
 				switch {
@@ -79,11 +79,11 @@ func TestHeldJobOfTheKilled(t *testing.T) {
 				case took > 9*time.Second:
 					// Rare: Open MPI is told to end while it starts ranks.
 					t.Logf("the starter did not end in 10 s, was killed, and has left %v", left)
-				case try < mostTries:
+				case try < maxTries:
 					t.Logf("the starter has left %v; once more", left)
 					continue
 				default:
-					t.Errorf("%d times the starter has left files: %v", mostTries, left)
+					t.Errorf("%d times the starter has left files: %v", maxTries, left)
 				}
 				return
 			}

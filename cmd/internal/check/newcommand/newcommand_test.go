@@ -17,8 +17,8 @@ import (
 	"github.com/rogpeppe/go-internal/testscript"
 )
 
-// mostFiles bounds the files that a new command may need.
-const mostFiles = 4
+// maxFiles bounds the files that a new command may need.
+const maxFiles = 4
 
 // TestNewCommand applies a patch that adds the command "info line" to a copy of the repository. The
 // command then works in the console and by JSON-RPC, help and docs/protocol.md know it, and the
@@ -28,8 +28,8 @@ func TestNewCommand(t *testing.T) {
 		return
 	}
 	text := read(t, "testdata/infoline.patch")
-	if n := strings.Count(text, "\n+++ "); n == 0 || n > mostFiles {
-		t.Fatalf("the patch changes %d files, at most %d are allowed", n, mostFiles)
+	if n := strings.Count(text, "\n+++ "); n == 0 || n > maxFiles {
+		t.Fatalf("the patch changes %d files, at most %d are allowed", n, maxFiles)
 	}
 	r := copied(t, "../../../..")
 	r.apply(text)

@@ -120,13 +120,13 @@ func cutEnds(s string) []string {
 // angled are operators of C++ whose names contain angle brackets.
 var angled = pattern.New(`operator\s*(?:<=>|<<=|>>=|->\*|<<|>>|<=|>=|->|<|>)`)
 
-// mostListed bounds the number of lines that list shows.
-const mostListed = 10_000
+// maxListed bounds the number of lines that list shows.
+const maxListed = 10_000
 
 func parseListsize(c *Command) *Mistake {
 	n, m := number(c, c.Rest, 1)
-	if m == nil && n > mostListed {
-		m = &Mistake{Text: "set listsize: " + strconv.Itoa(mostListed) + " lines at most"}
+	if m == nil && n > maxListed {
+		m = &Mistake{Text: "set listsize: " + strconv.Itoa(maxListed) + " lines at most"}
 	}
 	c.Number = n
 	return m

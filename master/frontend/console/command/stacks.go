@@ -105,8 +105,8 @@ func granularity(c *Command, word string) *Mistake {
 	return &Mistake{Text: "stacks: " + quote(word) + " is not a granularity"}
 }
 
-// mostSamples is the limit of the master.
-const mostSamples = 1000
+// maxSamples is the limit of the master.
+const maxSamples = 1000
 
 func sampleOption(c *Command, name, value string) *Mistake {
 	if name == "--every" {
@@ -118,7 +118,7 @@ func sampleOption(c *Command, name, value string) *Mistake {
 		return nil
 	}
 	n, m := number(c, value, 1)
-	if m == nil && n > mostSamples {
+	if m == nil && n > maxSamples {
 		m = &Mistake{Text: "stacks: more than 1000 samples"}
 	}
 	c.Args.Samples = n

@@ -109,7 +109,7 @@ func (c view) spread() (text string, folded bool) {
 	if text, ok := c.foldedAmong(expandForAll); ok {
 		return text, true
 	}
-	if len(c.values) < 2 || len(c.values) > mostLines {
+	if len(c.values) < 2 || len(c.values) > maxLines {
 		return c.summary(), len(c.values) != 1
 	}
 	var parts []string

@@ -18,7 +18,7 @@ import (
 //
 // If brief, or if ranks differ in many fields, it does not name ranks: y = <1, 7>.
 func folded(f column.Fold, brief bool) string {
-	brief = brief || differing(f) > mostNamed
+	brief = brief || differing(f) > maxNamed
 	return f.Text(func(x column.Field) string {
 		if same, ok := x.Same(); ok {
 			return same
@@ -27,8 +27,8 @@ func folded(f column.Fold, brief bool) string {
 	})
 }
 
-// mostNamed is the maximal number of differing fields for which ranks are named.
-const mostNamed = 8
+// maxNamed is the maximal number of differing fields for which ranks are named.
+const maxNamed = 8
 
 // differing returns the number of fields in which ranks differ.
 func differing(f column.Fold) int {
@@ -86,7 +86,7 @@ const widestField = 48
 
 // fewTexts returns "<1 [0-3], 7 [4,5]>" if the values are few and short; n counts each address.
 func fewTexts(values []column.ValueCount, n int, brief bool) (string, bool) {
-	if len(values) > mostLines {
+	if len(values) > maxLines {
 		return "", false
 	}
 	parts := make([]string, len(values))
@@ -137,13 +137,13 @@ func (c view) folds() []column.Fold {
 // ownAddresses reports whether addresses in n values without members carry no information: each rank
 // has its own, there are many, or their target is known.
 func ownAddresses(f column.Fold, n int) bool {
-	return n > mostLines && len(f.Fields()) > 1 || slices.ContainsFunc(f.Fields(), func(x column.Field) bool {
+	return n > maxLines && len(f.Fields()) > 1 || slices.ContainsFunc(f.Fields(), func(x column.Field) bool {
 		n, _ := x.Distinct()
 		values := x.Values()
 		for _, v := range values {
 			if v.Value == shape.Address {
 				addresses := n - len(values) + 1
-				return addresses > mostLines || addresses > 1 && addresses >= v.Ranks.Len()
+				return addresses > maxLines || addresses > 1 && addresses >= v.Ranks.Len()
 			}
 		}
 		_, same := x.Same()
@@ -197,9 +197,9 @@ const widestAmong = 4 << 10
 // is added if members have been folded.
 func (c view) foldedAmong(hint string) (string, bool) {
 	all := c.folds()
-	long := func(f column.Fold) bool { return differing(f) > mostNamed && len(folded(f, true)) > widestAmong }
+	long := func(f column.Fold) bool { return differing(f) > maxNamed && len(folded(f, true)) > widestAmong }
 	switch {
-	case len(all) == 0 || len(all) > mostLines || slices.ContainsFunc(all, long):
+	case len(all) == 0 || len(all) > maxLines || slices.ContainsFunc(all, long):
 		return "", false
 	case len(all) == 1 && all[0].Flat():
 		return folded(all[0], false), true

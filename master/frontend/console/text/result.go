@@ -140,9 +140,9 @@ func columnTitle(name string) string {
 	return name
 }
 
-// mostLines is the maximal number of distinct numbers that print writes on separate lines; more are
+// maxLines is the maximal number of distinct numbers that print writes on separate lines; more are
 // summarised in one line.
-const mostLines = 4
+const maxLines = 4
 
 // printed writes the values of an expression: one line each if they are few, or not numbers, or to
 // be written in full.
@@ -163,7 +163,7 @@ func printed(_ *Writer, a Asked, g protocol.Group) []answer {
 	if all := c.folds(); len(all) > 0 && !a.Full {
 		return foldedAnswers(name, all, body, columns(g))
 	}
-	if !c.Complete() || c.distinct > mostLines && c.numeric() && !a.Full {
+	if !c.Complete() || c.distinct > maxLines && c.numeric() && !a.Full {
 		return []answer{{ranks: g.Ranks, lines: []string{name + " = " + c.summary()}}}
 	}
 	var parts []answer

@@ -39,15 +39,15 @@ func (c view) statLines() []string {
 		return c.counts()
 	case len(c.values) == 1:
 		return []string{c.quantiles()}
-	case c.values != nil && len(c.values) <= mostCounted:
+	case c.values != nil && len(c.values) <= maxCounted:
 		return []string{c.quantiles(), c.listed()}
 	}
 	return slices.Concat([]string{c.quantiles()}, c.outliers(), bars(c.Described().Bars()))
 }
 
-// mostCounted is the maximal number of distinct numbers that are listed: the number of lines of a
+// maxCounted is the maximal number of distinct numbers that are listed: the number of lines of a
 // histogram.
-const mostCounted = 10
+const maxCounted = 10
 
 // listed returns the values and their ranks in one line.
 func (c view) listed() string {
