@@ -9,7 +9,7 @@ import (
 	inprocess "sdm/cmd/internal/cluster"
 	"sdm/cmd/internal/startup"
 	"sdm/master/frontend/console"
-	"sdm/master/frontend/console/command"
+	"sdm/master/language"
 	"sdm/protocol"
 )
 
@@ -252,10 +252,10 @@ func (a *app) help(args []string) console.Status {
 	case "sim":
 		fmt.Fprint(a.out, simHelp())
 	case "commands":
-		text, _ := command.HelpText("")
+		text, _ := language.HelpText("")
 		fmt.Fprint(a.out, text)
 	default:
-		text, err := command.HelpText(topic)
+		text, err := language.HelpText(topic)
 		if err != nil {
 			return a.fail(console.StatusUsage, fmt.Errorf("no help about %q (sdm help lists the topics)", topic))
 		}

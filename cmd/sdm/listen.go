@@ -16,9 +16,9 @@ import (
 	"sdm/cmd/internal/startup"
 	"sdm/launch/secret"
 	"sdm/master/frontend/console"
-	"sdm/master/frontend/console/text"
 	"sdm/master/frontend/rpc"
 	"sdm/master/session"
+	"sdm/master/text"
 )
 
 // listenOptions are the values of the flags of sdm listen.

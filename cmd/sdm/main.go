@@ -15,7 +15,7 @@ import (
 	"sdm/cmd/internal/startup"
 	"sdm/launch/mpir"
 	"sdm/master/frontend/console"
-	"sdm/master/frontend/console/text"
+	"sdm/master/text"
 )
 
 func main() {

@@ -9,7 +9,7 @@ import (
 	"github.com/spf13/pflag"
 
 	"sdm/master/frontend/console"
-	"sdm/master/frontend/console/command"
+	"sdm/master/language"
 )
 
 // Engines of servers; the first two are values of --engine.
@@ -62,7 +62,7 @@ func (s *stackOptions) declareStacks(f *pflag.FlagSet) {
 
 // waitsFlags returns the flags of sdm waits.
 func (s *stackOptions) waitsFlags() *flagSet {
-	f := newFlags(command.Waits, "execute", "eval", "batch", "stop-on-error", "echo", "fold", "no-rc", "rc", "reverse")
+	f := newFlags(language.Waits, "execute", "eval", "batch", "stop-on-error", "echo", "fold", "no-rc", "rc", "reverse")
 	f.add("Waits", func(f *pflag.FlagSet) {
 		f.BoolVar(&s.explain, "explain", false, "what the verdict is based on: the rule, the samples and what its ranks do")
 		f.IntVar(&s.samples, "samples", 0, "compare this `many` samples (default: 4)")
@@ -85,7 +85,7 @@ func (a *app) stacks(args []string) console.Status {
 
 // waits executes sdm waits: it shows what the ranks of a running job wait for.
 func (a *app) waits(args []string) console.Status {
-	s := &stackOptions{options: newOptions(a.env), word: command.Waits, engine: engineProbe}
+	s := &stackOptions{options: newOptions(a.env), word: language.Waits, engine: engineProbe}
 	return a.look(s, s.waitsFlags(), args, waitsHelp)
 }
 
@@ -159,7 +159,7 @@ func (s *stackOptions) lines() ([]string, error) {
 		words = append(words, ">", s.file)
 	}
 	line := strings.Join(words, " ")
-	if _, _, err := command.Parse(line); err != nil {
+	if _, _, err := language.Parse(line); err != nil {
 		return nil, err
 	}
 	if s.samples != 0 && s.engine == engineGDB {

@@ -14,7 +14,7 @@ import (
 	"sdm/cmd/internal/job"
 	"sdm/cmd/internal/relay"
 	"sdm/master/frontend/console"
-	"sdm/master/frontend/console/text"
+	"sdm/master/text"
 	"sdm/protocol/userfile"
 )
 

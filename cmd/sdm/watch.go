@@ -20,9 +20,9 @@ import (
 	"sdm/cmd/internal/job"
 	"sdm/cmd/internal/servers"
 	"sdm/master/frontend/console"
-	"sdm/master/frontend/console/command"
 	"sdm/master/frontend/sentinel"
 	"sdm/master/hangfile"
+	"sdm/master/language"
 	"sdm/master/progress"
 )
 
@@ -157,7 +157,7 @@ func (o *watchOptions) checkOwn() error {
 		}
 	}
 	for _, line := range o.also {
-		if _, _, err := command.Parse(line); err != nil {
+		if _, _, err := language.Parse(line); err != nil {
 			return fmt.Errorf("--also %q: %w", line, err)
 		}
 	}

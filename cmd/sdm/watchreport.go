@@ -23,12 +23,12 @@ import (
 
 	"sdm/cmd/internal/job"
 	"sdm/cmd/internal/startup"
-	"sdm/master/frontend/console/command"
-	"sdm/master/frontend/console/text"
 	"sdm/master/frontend/sentinel"
 	"sdm/master/hangfile"
 	"sdm/master/hangfile/report"
+	"sdm/master/language"
 	"sdm/master/session"
+	"sdm/master/text"
 	"sdm/protocol"
 	"sdm/protocol/canonical"
 )
@@ -227,7 +227,7 @@ func (w *watch) also(ctx context.Context) (values []hangfile.Value) {
 	ctx, cancel := context.WithTimeout(ctx, alsoWait)
 	defer cancel()
 	for _, line := range w.o.also {
-		c, _, _ := command.Parse(line) // see checkOwn
+		c, _, _ := language.Parse(line) // see checkOwn
 		values = append(values, hangfile.Value{Line: line, Command: c.Do, Args: c.Args})
 	}
 	args := []string{"attach", "-b", "--format", "ndjson", "--whole-sets", "--no-rc", "--timeout", (alsoWait - 5*time.Second).String()}

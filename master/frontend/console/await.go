@@ -6,7 +6,7 @@ import (
 	"cmp"
 	"time"
 
-	"sdm/master/frontend/console/text"
+	"sdm/master/text"
 	"sdm/protocol/rank"
 )
 

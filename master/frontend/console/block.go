@@ -5,12 +5,12 @@ package console
 import (
 	"strings"
 
-	"sdm/master/frontend/console/command"
+	"sdm/master/language"
 )
 
 // block is a command with a list of lines that are being read: commands, to "end".
 type block struct {
-	cmd   command.Command
+	cmd   language.Command
 	from  source
 	lines []string
 }
@@ -38,7 +38,7 @@ func (c *console) addToBlock(line string) bool {
 		}
 	case len(b.lines) >= maxBlock:
 		c.block = nil
-		c.mistake(b.from.at(&command.Mistake{Text: "commands: no end within 1000 lines", Hint: "end, on a line of its own, is the last"}))
+		c.mistake(b.from.at(&language.Mistake{Text: "commands: no end within 1000 lines", Hint: "end, on a line of its own, is the last"}))
 	case text != "" && text[0] != '#':
 		b.lines = append(b.lines, text)
 	}
@@ -49,6 +49,6 @@ func (c *console) addToBlock(line string) bool {
 func (c *console) reportOpenBlock() {
 	if b := c.block; b != nil {
 		c.block = nil
-		c.mistake(b.from.at(&command.Mistake{Text: "commands: end is missing", Hint: "end, on a line of its own, is the last"}))
+		c.mistake(b.from.at(&language.Mistake{Text: "commands: end is missing", Hint: "end, on a line of its own, is the last"}))
 	}
 }

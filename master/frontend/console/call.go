@@ -5,9 +5,9 @@ package console
 import (
 	"encoding/json"
 
-	"sdm/master/frontend/console/command"
-	"sdm/master/frontend/console/text"
+	"sdm/master/language"
 	"sdm/master/session"
+	"sdm/master/text"
 	"sdm/protocol"
 	"sdm/protocol/pattern"
 	"sdm/protocol/rank"
@@ -17,7 +17,7 @@ import (
 type call struct {
 	id    protocol.RequestID
 	asked text.Asked
-	cmd   command.Command
+	cmd   language.Command
 	from  source // of cmd; without at, the call is the console's own
 	typed bool   // at the prompt: its answers are paged
 	quiet bool   // the console's own: answers are not written

@@ -11,7 +11,7 @@ import (
 	"sync"
 	"time"
 
-	"sdm/master/frontend/console/command"
+	"sdm/master/language"
 	"sdm/master/session"
 	"sdm/protocol"
 	"sdm/protocol/rank"
@@ -46,12 +46,12 @@ func newCompletions() *completions {
 
 // complete returns the candidates for the end of a line; see Lines.
 func (q *completions) complete(line string) (candidates []string, replaces int) {
-	own, replaces := command.Complete(line, q.groups.all())
-	start := command.WordStart(line)
+	own, replaces := language.Complete(line, q.groups.all())
+	start := language.WordStart(line)
 	if file, ok := sourced(line); ok {
 		return files(file), len(file)
 	}
-	asked, ok := command.GDBLine(line)
+	asked, ok := language.GDBLine(line)
 	if !ok {
 		return own, replaces
 	}
@@ -149,11 +149,11 @@ func completed(groups []protocol.Group) []string {
 // sourced returns the prefix of a file name after source or save breakpoints.
 func sourced(line string) (string, bool) {
 	word, file, found := strings.Cut(strings.TrimLeft(line, " \t"), " ")
-	w, err := command.Lookup(word)
-	if err == nil && w.Name == command.Save {
+	w, err := language.Lookup(word)
+	if err == nil && w.Name == language.Save {
 		_, file, found = strings.Cut(strings.TrimLeft(file, " \t"), " ")
 	}
-	return strings.TrimLeft(file, " \t"), found && err == nil && (w.Name == command.Source || w.Name == command.Save)
+	return strings.TrimLeft(file, " \t"), found && err == nil && (w.Name == language.Source || w.Name == language.Save)
 }
 
 // files returns the files with a prefix, directories with a slash.

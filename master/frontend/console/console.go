@@ -11,10 +11,10 @@ import (
 	"os"
 	"time"
 
-	"sdm/master/frontend/console/command"
-	"sdm/master/frontend/console/text"
 	"sdm/master/hangfile"
+	"sdm/master/language"
 	"sdm/master/session"
+	"sdm/master/text"
 	hangs "sdm/master/verdict" // verdict is a type of this package
 	"sdm/protocol"
 	"sdm/protocol/rank"
@@ -195,7 +195,7 @@ type console struct {
 
 	focus       rank.Set
 	wait        time.Duration
-	last        command.Command // for an empty line
+	last        language.Command // for an empty line
 	completions *completions
 	toldPart    bool // the user was told that some of the focus run
 	lister      lister
@@ -205,9 +205,9 @@ type console struct {
 
 	block    *block // a command whose lines are being read
 	barriers barriers
-	pending  command.Pending // whether breakpoints may wait for libraries
-	question *question       // answered by the next line; nil: none
-	unasked  bool            // set confirm off
+	pending  language.Pending // whether breakpoints may wait for libraries
+	question *question        // answered by the next line; nil: none
+	unasked  bool             // set confirm off
 
 	hangs    hangs.Judge // of events that are written as JSON
 	aborting aborting

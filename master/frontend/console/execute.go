@@ -8,9 +8,9 @@ import (
 	"slices"
 	"strings"
 
-	"sdm/master/frontend/console/command"
-	"sdm/master/frontend/console/text"
+	"sdm/master/language"
 	"sdm/master/session"
+	"sdm/master/text"
 	"sdm/protocol"
 	"sdm/protocol/rank"
 )
@@ -33,14 +33,14 @@ func (c *console) executeLine(line string, from source) {
 		return
 	}
 	clear(c.completions.known) // a command may change the names
-	cmd, ok, err := command.Parse(line)
+	cmd, ok, err := language.Parse(line)
 	if !ok && err == nil {
 		if cmd, ok = repeated(c.last, line, from); !ok {
 			return
 		}
 	}
 	if err == nil {
-		if cmd.Name != command.Wait { // wait expects further events
+		if cmd.Name != language.Wait { // wait expects further events
 			c.writeHeld() // effects of earlier commands
 		}
 		c.echoed(line, from)
@@ -63,9 +63,9 @@ func (c *console) echoed(line string, from source) {
 }
 
 // repeated returns the last command for an empty line at the prompt.
-func repeated(last command.Command, line string, from source) (command.Command, bool) {
+func repeated(last language.Command, line string, from source) (language.Command, bool) {
 	if !from.prompt || strings.TrimSpace(line) != "" || !last.Repeat {
-		return command.Command{}, false
+		return language.Command{}, false
 	}
 	cmd := last
 	if cmd.Name == "list" && cmd.Page == 0 { // as GDB: continue after it
@@ -90,54 +90,54 @@ func (c *console) mistake(err error) {
 var errMistake = errors.New("no further command is executed (--stop-on-error)")
 
 // execute executes one command, or begins to.
-func (c *console) execute(cmd command.Command, from source) error {
+func (c *console) execute(cmd language.Command, from source) error {
 	switch cmd.Name {
-	case command.Quit:
+	case language.Quit:
 		end := func() { c.ended, c.status, c.chosen = true, Status(cmd.Number), cmd.Rest != "" }
 		if !from.prompt || c.confirmed(end) {
 			end()
 		}
-	case command.SetConfirm:
+	case language.SetConfirm:
 		c.unasked = cmd.Number == 0
-	case command.ShowConfirm:
+	case language.ShowConfirm:
 		c.say("Whether to confirm potentially dangerous operations is " + choose(c.unasked, "off", "on") + ".")
-	case command.SetWait:
+	case language.SetWait:
 		c.wait = cmd.For
-	case command.SetListsize:
+	case language.SetListsize:
 		c.lister.size = cmd.Number
-	case command.ShowListsize:
+	case language.ShowListsize:
 		c.say("list shows " + text.Plural(c.lister.size, "line") + " at a time.")
-	case command.SetHeight, command.ShowHeight, command.SetWidth, command.ShowWidth,
-		command.SetPagination, command.ShowPagination:
+	case language.SetHeight, language.ShowHeight, language.SetWidth, language.ShowWidth,
+		language.SetPagination, language.ShowPagination:
 		c.setPaging(cmd)
-	case command.SetEcho:
+	case language.SetEcho:
 		c.cfg.Echo = cmd.Number == 1
-	case command.SetBreakpoint:
+	case language.SetBreakpoint:
 		if cmd.Do != "" {
 			return c.ask(cmd, from)
 		}
 		c.pending = cmd.Pending
-	case command.ShowBreakpoint:
+	case language.ShowBreakpoint:
 		c.say("Debugger's behavior regarding pending breakpoints is " + c.pending.String() + ".")
-	case command.Commands:
+	case language.Commands:
 		c.block = &block{cmd: cmd, from: from}
-	case command.Echo:
+	case language.Echo:
 		c.echo(cmd.Text)
-	case command.Help:
-		s, err := command.HelpText(cmd.Text)
+	case language.Help:
+		s, err := language.HelpText(cmd.Text)
 		if err == nil {
 			c.say(strings.TrimRight(s, "\n"))
 		}
 		return err
-	case command.Source:
+	case language.Source:
 		c.source(cmd.Text, from)
-	case command.Shell:
+	case language.Shell:
 		return c.shell(cmd.Text)
-	case command.Wait:
+	case language.Wait:
 		return c.waitFor(cmd)
-	case command.Focus:
+	case language.Focus:
 		return c.focusOn(cmd, from)
-	case command.Expand:
+	case language.Expand:
 		return c.expand(cmd.Number, from.prompt)
 	default:
 		return c.ask(cmd, from)
@@ -146,7 +146,7 @@ func (c *console) execute(cmd command.Command, from source) error {
 }
 
 // ask sends a command to the ranks and sets what is awaited before the next one.
-func (c *console) ask(cmd command.Command, from source) error {
+func (c *console) ask(cmd language.Command, from source) error {
 	s := session.Call{Command: cmd.Do, Ranks: c.ranks(cmd), Wait: cmp.Or(cmd.Wait, c.wait), Args: cmd.Args}
 	if cmd.Name == "list" {
 		c.lister.page(&s.Args, cmd.Page)
@@ -155,20 +155,20 @@ func (c *console) ask(cmd command.Command, from source) error {
 		c.lister.inListed(&s.Args)
 	}
 	if cmd.Do == "run" && cmd.Wait == 0 { // without limit, as for Start
-		s.Wait = command.NoLimit
+		s.Wait = language.NoLimit
 	}
 	pending := c.pending
 	if cmd.With != nil {
 		pending = *cmd.With
 	}
 	if cmd.Do == "break" {
-		s.Args.Pending = pending == command.PendingOn
+		s.Args.Pending = pending == language.PendingOn
 	}
 	x := &call{asked: text.Asked{Label: cmd.Label, Format: cmd.Args.Format, Full: cmd.Args.Limit < 0, Export: cmd.Export, Explain: cmd.Args.Explain}, cmd: cmd, from: from, typed: from.prompt} // print --all
 	if cmd.File != "" {
 		x.quiet, x.then = c.cfg.Format == Text, c.export
 	}
-	if cmd.Do == "break" && pending == command.PendingAuto {
+	if cmd.Do == "break" && pending == language.PendingAuto {
 		x.undecided, x.then = true, func(x *call) { c.makePending(x, s) }
 	}
 	if cmd.Do == "ranks" && from.prompt && c.cfg.Format == Text {
@@ -202,8 +202,8 @@ func (c *console) showUsage(ranks string) {
 // ranks returns the text of the set that a command addresses. Without an explicit set it is the
 // focus; if only some of that are stopped, commands for stopped ranks address these, and the user
 // is told so once.
-func (c *console) ranks(cmd command.Command) string {
-	if cmd.Set != "" || cmd.Name == command.Save {
+func (c *console) ranks(cmd language.Command) string {
+	if cmd.Set != "" || cmd.Name == language.Save {
 		return cmd.Set
 	}
 	run := c.busy().Intersect(c.focus)

@@ -3,8 +3,8 @@
 package console
 
 import (
-	"sdm/master/frontend/console/text"
 	"sdm/master/session"
+	"sdm/master/text"
 	"sdm/protocol"
 	"sdm/protocol/rank"
 )

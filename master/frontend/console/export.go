@@ -14,10 +14,10 @@ import (
 	"strings"
 	"syscall"
 
-	"sdm/master/frontend/console/command"
-	"sdm/master/frontend/console/text"
 	"sdm/master/hangfile"
+	"sdm/master/language"
 	"sdm/master/session"
+	"sdm/master/text"
 	"sdm/protocol"
 	"sdm/protocol/stack"
 )
@@ -29,7 +29,7 @@ func (s *screen) writeNotes(x *call) {
 		if isNote(x, g) && json.Unmarshal(g.Body, &note) == nil && s.cfg.Format == Text {
 			s.complain(note.Text)
 		}
-		if x.cmd.Export != "" && !strings.HasPrefix(x.cmd.Export, command.Waits) && g.Kind == protocol.KindResult && s.cfg.Format == Text {
+		if x.cmd.Export != "" && !strings.HasPrefix(x.cmd.Export, language.Waits) && g.Kind == protocol.KindResult && s.cfg.Format == Text {
 			for _, line := range s.cfg.ErrWriter.Notes(g) {
 				s.complain(line)
 			}
@@ -66,9 +66,9 @@ func (c *console) export(x *call) {
 	c.writeNotes(x)
 	var e exported
 	switch {
-	case x.cmd.Name == command.Save:
+	case x.cmd.Name == language.Save:
 		e = exportBreakpoints(x)
-	case strings.HasSuffix(x.cmd.Export, command.HangFile):
+	case strings.HasSuffix(x.cmd.Export, language.HangFile):
 		e = exportHang(x, c.states, c.cfg)
 	default:
 		e = exportStacks(x, c.cfg.FileMode)

@@ -7,7 +7,7 @@ import (
 	"fmt"
 	"slices"
 
-	"sdm/master/frontend/console/command"
+	"sdm/master/language"
 	"sdm/protocol"
 	"sdm/protocol/rank"
 )
@@ -70,7 +70,7 @@ func (f follower) at(err error) error {
 
 // executeLineAt executes one command. It returns the call if it addresses ranks.
 func (c *console) executeLineAt(line string, f follower) (*call, error) {
-	cmd, ok, err := command.Parse(line)
+	cmd, ok, err := language.Parse(line)
 	if !ok || err != nil {
 		return nil, err
 	}
@@ -90,9 +90,9 @@ func (c *console) executeLineAt(line string, f follower) (*call, error) {
 }
 
 // checkAt refuses commands that do not address ranks.
-func checkAt(cmd command.Command) *command.Mistake {
-	if cmd.Do == "" && cmd.Name != command.Echo {
-		return &command.Mistake{Text: cmd.Name + " cannot be executed at a breakpoint", Hint: "what is asked of ranks can, and echo"}
+func checkAt(cmd language.Command) *language.Mistake {
+	if cmd.Do == "" && cmd.Name != language.Echo {
+		return &language.Mistake{Text: cmd.Name + " cannot be executed at a breakpoint", Hint: "what is asked of ranks can, and echo"}
 	}
 	return nil
 }
@@ -100,7 +100,7 @@ func checkAt(cmd command.Command) *command.Mistake {
 // checkBlock finds errors in those commands of a breakpoint that the console executes.
 func checkBlock(lines []string) error {
 	for _, line := range lines[protocol.FrontEndLine(lines):] {
-		cmd, ok, err := command.Parse(line)
+		cmd, ok, err := language.Parse(line)
 		if err != nil {
 			return err
 		}

@@ -5,7 +5,7 @@ package console
 import (
 	"time"
 
-	"sdm/master/frontend/console/text"
+	"sdm/master/text"
 	"sdm/protocol/rank"
 )
 

@@ -5,7 +5,7 @@ package console
 import (
 	"strconv"
 
-	"sdm/master/frontend/console/text"
+	"sdm/master/text"
 	"sdm/protocol"
 )
 

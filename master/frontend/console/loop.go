@@ -9,9 +9,9 @@ import (
 	"io"
 	"time"
 
-	"sdm/master/frontend/console/command"
-	"sdm/master/frontend/console/text"
+	"sdm/master/language"
 	"sdm/master/session"
+	"sdm/master/text"
 	"sdm/protocol"
 )
 
@@ -183,7 +183,7 @@ func (c *console) showLastStacks(why error) {
 		return
 	}
 	c.release()
-	cmd, _, err := command.Parse("[" + alive.String() + "] stacks --samples 1")
+	cmd, _, err := language.Parse("[" + alive.String() + "] stacks --samples 1")
 	if err != nil || c.execute(cmd, source{}) != nil {
 		return
 	}

@@ -11,9 +11,9 @@ import (
 	"strings"
 	"time"
 
-	"sdm/master/frontend/console/command"
-	"sdm/master/frontend/console/text"
+	"sdm/master/language"
 	"sdm/master/session"
+	"sdm/master/text"
 	"sdm/protocol"
 	"sdm/protocol/rank"
 )
@@ -64,7 +64,7 @@ func atHome(path string) string {
 // shell runs a shell command; the console continues to process events.
 func (c *console) shell(line string) error {
 	if c.sh == nil {
-		return &command.Mistake{Text: "shell: there is none here"}
+		return &language.Mistake{Text: "shell: there is none here"}
 	}
 	over := make(chan error, 1)
 	c.await = await{shell: over}
@@ -73,7 +73,7 @@ func (c *console) shell(line string) error {
 }
 
 // focusOn evaluates a set in the master and makes it the focus.
-func (c *console) focusOn(cmd command.Command, from source) error {
+func (c *console) focusOn(cmd language.Command, from source) error {
 	if cmd.Args.Set == "" {
 		c.say("focus is [" + text.Ranks(c.focus) + "], " + text.Plural(c.focus.Len(), "rank"))
 		return nil
@@ -82,7 +82,7 @@ func (c *console) focusOn(cmd command.Command, from source) error {
 }
 
 // waitFor waits until ranks have stopped or ended.
-func (c *console) waitFor(cmd command.Command) error {
+func (c *console) waitFor(cmd language.Command) error {
 	settle := func(s rank.Set) {
 		c.await = await{quiet: !cmd.Any, any: cmd.Any, ranks: s}
 		if cmd.For > 0 {
@@ -99,9 +99,9 @@ func (c *console) waitFor(cmd command.Command) error {
 
 // evaluateSet evaluates a set in the master. It reports if the set is empty, or if some ranks could not
 // be asked.
-func (c *console) evaluateSet(cmd command.Command, from source, then func(rank.Set)) error {
-	x := &call{cmd: cmd, from: from, quiet: true, refusals: cmd.Name != command.Wait, then: func(x *call) {
-		if cmd.Name == command.Wait && x.results.IsEmpty() {
+func (c *console) evaluateSet(cmd language.Command, from source, then func(rank.Set)) error {
+	x := &call{cmd: cmd, from: from, quiet: true, refusals: cmd.Name != language.Wait, then: func(x *call) {
+		if cmd.Name == language.Wait && x.results.IsEmpty() {
 			return // an empty set: the wait is over
 		}
 		x.groups = slices.DeleteFunc(x.groups, func(g protocol.Group) bool { return g.Kind == protocol.KindResult })

@@ -7,7 +7,7 @@ import (
 	"strings"
 	"unicode/utf8"
 
-	"sdm/master/frontend/console/command"
+	"sdm/master/language"
 )
 
 // pager keeps the rest of an answer. The zero value pages by the size of the screen.
@@ -100,27 +100,27 @@ func screenLine(s string, columns int) int {
 }
 
 // setPaging executes set height, set width and set pagination, and their show.
-func (s *screen) setPaging(cmd command.Command) {
+func (s *screen) setPaging(cmd language.Command) {
 	rows, columns := 0, 0
 	if s.cfg.Screen != nil {
 		rows, columns = s.cfg.Screen()
 	}
 	switch cmd.Name {
-	case command.SetPagination:
+	case language.SetPagination:
 		s.pager.off = cmd.Number == 0
-	case command.ShowPagination:
+	case language.ShowPagination:
 		s.say("State of pagination is " + map[bool]string{true: "off", false: "on"}[s.pager.off] + ".")
-	case command.SetHeight:
+	case language.SetHeight:
 		if s.pager.height = cmd.Number; cmd.Number == 0 {
 			s.pager.height = -1
 		}
-	case command.SetWidth:
+	case language.SetWidth:
 		if s.pager.width = cmd.Number; cmd.Number == 0 {
 			s.pager.width = -1
 		}
-	case command.ShowHeight:
+	case language.ShowHeight:
 		s.say("Number of lines gdb thinks are in a page is " + limit(s.pager.height, rows) + ".")
-	case command.ShowWidth:
+	case language.ShowWidth:
 		s.say("Number of characters gdb thinks are in a line is " + limit(s.pager.width, columns) + ".")
 	}
 }

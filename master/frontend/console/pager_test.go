@@ -5,7 +5,7 @@ import (
 	"strings"
 	"testing"
 
-	"sdm/master/frontend/console/command"
+	"sdm/master/language"
 	"sdm/protocol/rank"
 )
 
@@ -43,9 +43,9 @@ func TestPager(t *testing.T) {
 		{"all the rest", nil, []string{"c"}, 10},
 		{"of a script", func(_ *console, x *call) { x.typed = false }, nil, 10},
 		{"in batch", func(c *console, _ *call) { c.cfg.Interactive = false }, nil, 10},
-		{"set height 0", func(c *console, _ *call) { c.setPaging(command.Command{Name: command.SetHeight}) }, nil, 10},
-		{"set height 3", func(c *console, _ *call) { c.setPaging(command.Command{Name: command.SetHeight, Number: 3}) }, []string{"q"}, 2},
-		{"set pagination off", func(c *console, _ *call) { c.setPaging(command.Command{Name: command.SetPagination}) }, nil, 10},
+		{"set height 0", func(c *console, _ *call) { c.setPaging(language.Command{Name: language.SetHeight}) }, nil, 10},
+		{"set height 3", func(c *console, _ *call) { c.setPaging(language.Command{Name: language.SetHeight, Number: 3}) }, []string{"q"}, 2},
+		{"set pagination off", func(c *console, _ *call) { c.setPaging(language.Command{Name: language.SetPagination}) }, nil, 10},
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			var out bytes.Buffer

@@ -8,8 +8,8 @@ import (
 	"io"
 	"time"
 
-	"sdm/master/frontend/console/text"
 	"sdm/master/session"
+	"sdm/master/text"
 	"sdm/protocol"
 	"sdm/protocol/rank"
 )

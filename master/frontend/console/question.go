@@ -5,9 +5,9 @@ package console
 import (
 	"strings"
 
-	"sdm/master/frontend/console/command"
-	"sdm/master/frontend/console/text"
+	"sdm/master/language"
 	"sdm/master/session"
+	"sdm/master/text"
 )
 
 // question is answered by the next line: y or n.
@@ -27,8 +27,8 @@ func (c *console) answered(line string) {
 	no := word == "" && q.choices != "y or n" || word != "" && strings.HasPrefix("no", word)
 	yes := word != "" && strings.HasPrefix("yes", word)
 	if q.leaves && !yes {
-		cmd, ok, err := command.Parse(line)
-		yes = ok && err == nil && cmd.Name == command.Quit
+		cmd, ok, err := language.Parse(line)
+		yes = ok && err == nil && cmd.Name == language.Quit
 	}
 	switch {
 	case no:

@@ -6,8 +6,8 @@ import (
 	"slices"
 	"strings"
 
-	"sdm/master/frontend/console/text"
 	"sdm/master/session"
+	"sdm/master/text"
 	"sdm/protocol"
 	"sdm/protocol/canonical"
 )

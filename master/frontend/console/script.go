@@ -7,7 +7,7 @@ import (
 	"fmt"
 	"strings"
 
-	"sdm/master/frontend/console/command"
+	"sdm/master/language"
 	"sdm/protocol/userfile"
 )
 
@@ -37,11 +37,11 @@ func (s Script) Check() error {
 			block = block && text != "end"
 			continue
 		}
-		cmd, _, err := command.Parse(line)
+		cmd, _, err := language.Parse(line)
 		if err != nil {
 			return s.at(i, err)
 		}
-		block = cmd.Name == command.Commands
+		block = cmd.Name == language.Commands
 	}
 	return nil
 }

@@ -3,7 +3,7 @@
 package console
 
 import (
-	"sdm/master/frontend/console/command"
+	"sdm/master/language"
 	"sdm/protocol/rank"
 )
 
@@ -14,7 +14,7 @@ func (c *console) start() error {
 		return nil
 	}
 	s := *c.cfg.Start
-	s.Wait = command.NoLimit
+	s.Wait = language.NoLimit
 	asked := c.cfg.All
 	if s.Ranks != "" {
 		if err := asked.UnmarshalText([]byte(s.Ranks)); err != nil {

@@ -6,8 +6,8 @@ import (
 	"errors"
 	"slices"
 
-	"sdm/master/frontend/console/text"
 	"sdm/master/session"
+	"sdm/master/text"
 	"sdm/protocol/rank"
 )
 

@@ -5,7 +5,7 @@ import (
 	"strings"
 	"testing"
 
-	"sdm/master/frontend/console/command"
+	"sdm/master/language"
 	"sdm/protocol/rank"
 )
 
@@ -40,12 +40,12 @@ func TestFit(t *testing.T) {
 // Lines are broken for a person at a terminal only, and set width tells where.
 func TestWidth(t *testing.T) {
 	const text, broken = "[0] x = {1, 2, 3}\n", "[0] x = {1,\n  2, 3}\n"
-	width := func(n int) *command.Command { return &command.Command{Name: command.SetWidth, Number: n} }
+	width := func(n int) *language.Command { return &language.Command{Name: language.SetWidth, Number: n} }
 	for _, c := range []struct {
 		name        string
 		interactive bool
 		screen      func() (int, int)
-		set         *command.Command
+		set         *language.Command
 		want, shown string
 	}{
 		{"at a prompt", true, func() (int, int) { return 24, 12 }, nil, broken, "12"},
@@ -63,7 +63,7 @@ func TestWidth(t *testing.T) {
 				con.setPaging(*c.set)
 			}
 			con.paged(text, false)
-			con.setPaging(command.Command{Name: command.ShowWidth})
+			con.setPaging(language.Command{Name: language.ShowWidth})
 			if want := c.want + "Number of characters gdb thinks are in a line is " + c.shown + ".\n"; out.String() != want {
 				t.Errorf("got\n%q, want\n%q", out.String(), want)
 			}

@@ -7,8 +7,8 @@ import (
 	"strings"
 	"time"
 
-	"sdm/master/frontend/console/text"
 	"sdm/master/hangfile"
+	"sdm/master/text"
 	"sdm/protocol"
 	"sdm/protocol/rank"
 	"sdm/protocol/stack"

@@ -7,8 +7,8 @@ import (
 	"fmt"
 	"strings"
 
-	"sdm/master/frontend/console/text"
 	"sdm/master/hangfile"
+	"sdm/master/text"
 	"sdm/protocol"
 	"sdm/protocol/canonical"
 	"sdm/protocol/rank"

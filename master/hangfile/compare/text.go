@@ -8,8 +8,8 @@ import (
 	"strconv"
 	"strings"
 
-	"sdm/master/frontend/console/text"
 	"sdm/master/hangfile"
+	"sdm/master/text"
 	"sdm/protocol/canonical"
 	"sdm/protocol/rank"
 )

@@ -5,9 +5,9 @@ package offline
 import (
 	"strings"
 
-	"sdm/master/frontend/console/text"
 	"sdm/master/hangfile"
 	"sdm/master/session"
+	"sdm/master/text"
 	"sdm/protocol/rank"
 )
 

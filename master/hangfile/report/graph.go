@@ -10,8 +10,8 @@ import (
 	"strings"
 	"unicode/utf8"
 
-	"sdm/master/frontend/console/text"
 	"sdm/master/hangfile"
+	"sdm/master/text"
 	"sdm/protocol/rank"
 )
 

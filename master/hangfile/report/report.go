@@ -8,8 +8,8 @@ import (
 	"io"
 	"strings"
 
-	"sdm/master/frontend/console/text"
 	"sdm/master/hangfile"
+	"sdm/master/text"
 	"sdm/protocol"
 	"sdm/protocol/canonical"
 	"sdm/protocol/rank"

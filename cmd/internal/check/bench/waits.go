@@ -5,8 +5,8 @@ package main
 import (
 	"fmt"
 
-	"sdm/master/frontend/console/text"
 	"sdm/master/session"
+	"sdm/master/text"
 	"sdm/master/verdict"
 	"sdm/protocol"
 )

@@ -20,8 +20,9 @@ import (
 )
 
 // rooms are the packages of many files, how many percent of the arrows between their files may run upward, and how
-// many pairs of files may call one another: what was reached, to be lowered and not raised. An arrow is a pair of files of which the first calls a function or method of the second; the files are put
-// into an order in which few run upward.
+// many pairs of files may call one another: what was reached, to be lowered and not raised. An arrow is a pair of
+// files of which the first calls a function or method of the second; the files are put into an order in which few
+// run upward.
 var rooms = []struct {
 	path            string
 	upward, mutuals int
@@ -155,7 +156,8 @@ func ordered(arrows map[string]map[string]bool) map[string]int {
 	return order
 }
 
-// moveToBest moves a file within the order to where it has the fewest arrows upward, and tells whether that is better than before.
+// moveToBest moves a file within the order to where it has the fewest arrows upward, and tells whether that is
+// better than before.
 func moveToBest(names []string, name string, arrows map[string]map[string]bool) bool {
 	at := slices.Index(names, name)
 	// change is how many more arrows run upward if it is moved before i; it grows from 0 at its own place.

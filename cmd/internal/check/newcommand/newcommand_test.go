@@ -35,14 +35,14 @@ func TestNewCommand(t *testing.T) {
 	r.apply(text)
 	r.run(".", "go", "build", "-trimpath", "-buildvcs=false", "-o", "bin/", "./cmd/sdm", "./cmd/sdm-server", "./cmd/sdm-master")
 	r.run("testdata/programs", "gcc", "-g", "-O0", "-o", r.path("bin/work"), "work.c")
-	r.test("Manual|Scripts", "./master/frontend/rpc", "./master/frontend/console/command", "-args", "-rewrite")
-	r.test("", "./protocol", "./master/frontend/console/command", "./cmd/internal/check/oracle")
+	r.test("Manual|Scripts", "./master/frontend/rpc", "./master/language", "-args", "-rewrite")
+	r.test("", "./protocol", "./master/language", "./cmd/internal/check/oracle")
 
 	const row = "\n| `info line` | `location` | show where the code of a line begins and ends |\n"
 	if !strings.Contains(read(t, r.path("docs/protocol.md")), row) {
 		t.Errorf("docs/protocol.md lacks%s", row)
 	}
-	if list := read(t, r.path("master/frontend/console/command/testdata/script/help.txt")); !strings.Contains(list, "\n  info line ") {
+	if list := read(t, r.path("master/language/testdata/script/help.txt")); !strings.Contains(list, "\n  info line ") {
 		t.Error("help does not list the command")
 	}
 	t.Run("console", r.console)

@@ -16,9 +16,9 @@ import (
 	"syscall"
 	"time"
 
-	"sdm/master/frontend/console/command"
-	"sdm/master/frontend/console/text"
+	"sdm/master/language"
 	"sdm/master/session"
+	"sdm/master/text"
 	"sdm/protocol"
 	"sdm/protocol/rank"
 )
@@ -135,7 +135,7 @@ func (t *teller) take(e session.Event) {
 // answer writes the answers of a call for a rank.
 func (t *teller) answer(r int, done session.Event) {
 	asked := text.Asked{Command: done.Command, Ranks: rank.Of(rank.ID(r))}
-	if cmd, ok, err := command.Parse(t.session.Lines[t.line].Text); ok && err == nil {
+	if cmd, ok, err := language.Parse(t.session.Lines[t.line].Text); ok && err == nil {
 		asked.Label, asked.Full = cmd.Label, cmd.Args.Limit < 0
 	}
 	var groups []protocol.Group

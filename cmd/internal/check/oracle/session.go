@@ -8,7 +8,7 @@ import (
 	"slices"
 	"strings"
 
-	"sdm/master/frontend/console/command"
+	"sdm/master/language"
 )
 
 // Line is one command of a session.
@@ -86,7 +86,7 @@ func NewSession(p *Program, seed uint64) Session {
 // isRead reports whether sdm accepts a line. A script with another line is refused as a whole and
 // could not be compared.
 func isRead(l Line) bool {
-	_, _, err := command.Parse(l.Text)
+	_, _, err := language.Parse(l.Text)
 	return err == nil
 }
 

@@ -8,7 +8,7 @@ import (
 	"maps"
 	"slices"
 
-	"sdm/master/frontend/console/command"
+	"sdm/master/language"
 	"sdm/protocol"
 )
 
@@ -33,7 +33,7 @@ func (w Word) weight() int { return max(w.Weight, 1) }
 // derives from protocol.Commands. It is read only.
 var Words = func() map[string]Word {
 	all := maps.Clone(written)
-	for _, w := range command.Words() {
+	for _, w := range language.Words() {
 		if info, _ := protocol.LookupCommand(w.Command()); w.Derived() {
 			all[w.Name] = derived(info)
 		}

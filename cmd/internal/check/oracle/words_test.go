@@ -5,14 +5,14 @@ import (
 	"slices"
 	"testing"
 
-	"sdm/master/frontend/console/command"
+	"sdm/master/language"
 	"sdm/protocol"
 )
 
 // TestEveryWordHasARow finds words of the console that have neither arguments nor a reason.
 func TestEveryWordHasARow(t *testing.T) {
 	there := map[string]bool{}
-	for _, w := range command.Words() {
+	for _, w := range language.Words() {
 		there[w.Name] = true
 		row, ok := Words[w.Name]
 		if !ok || (row.Args == nil) == (row.Own == "") {
@@ -36,7 +36,7 @@ var excluded = map[string]string{
 // TestEveryCommandIsCompared finds commands of the protocol that no word of the table leads to.
 func TestEveryCommandIsCompared(t *testing.T) {
 	led := map[string]bool{}
-	for _, w := range command.Words() {
+	for _, w := range language.Words() {
 		if Words[w.Name].Own != "" {
 			led[w.Command()] = true
 		}
@@ -44,7 +44,7 @@ func TestEveryCommandIsCompared(t *testing.T) {
 	g := &gen{r: rand.New(rand.NewPCG(1, 1)), program: &Program{Language: "c", Symbols: &Symbols{Functions: []Function{{Name: "f", File: "f.c", Lines: []int{1}}}}}}
 	for _, w := range compared {
 		for range 50 {
-			if c, ok, err := command.Parse(g.line(w).Text); ok && err == nil {
+			if c, ok, err := language.Parse(g.line(w).Text); ok && err == nil {
 				led[c.Do] = true
 			}
 		}

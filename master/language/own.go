@@ -1,6 +1,6 @@
 // Parsers of the arguments of words that the console or the master executes.
 
-package command
+package language
 
 import (
 	"strings"

@@ -1,6 +1,6 @@
 // The arguments of words that restart programs.
 
-package command
+package language
 
 import "strings"
 

@@ -1,6 +1,6 @@
 // Lines that gdb completes.
 
-package command
+package language
 
 import (
 	"cmp"

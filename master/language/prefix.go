@@ -1,6 +1,6 @@
 // The prefixes of a command: its ranks and its wait.
 
-package command
+package language
 
 import (
 	"strconv"

@@ -1,6 +1,6 @@
 // Parsers of the arguments of words about breakpoints.
 
-package command
+package language
 
 import (
 	"strconv"

@@ -1,6 +1,6 @@
 // Parsers of locations.
 
-package command
+package language
 
 import (
 	"strconv"

@@ -1,6 +1,6 @@
 // The table of words.
 
-package command
+package language
 
 // Topic groups words for help.
 type Topic string

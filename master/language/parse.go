@@ -1,6 +1,6 @@
 // Parsing of a line.
 
-package command
+package language
 
 import (
 	"strconv"

@@ -1,6 +1,6 @@
 // Words of GDB that are not available, or that are sent to gdb unchanged.
 
-package command
+package language
 
 import "slices"
 

@@ -1,4 +1,4 @@
-package command
+package language
 
 import (
 	"testing"

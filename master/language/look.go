@@ -1,6 +1,6 @@
 // Parsers of the arguments of words about types, memory, registers and signals.
 
-package command
+package language
 
 import "strings"
 

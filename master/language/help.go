@@ -1,6 +1,6 @@
 // The text of help.
 
-package command
+package language
 
 import (
 	"strings"

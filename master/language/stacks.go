@@ -1,6 +1,6 @@
 // The arguments of stacks.
 
-package command
+package language
 
 import (
 	"strings"

@@ -1,9 +1,9 @@
-// Package command defines the command language of the console: GDB's words, optionally after a rank
+// Package language defines the command language of the console: GDB's words, optionally after a rank
 // set, one command on each line.
 //
 // It is pure: Parse converts a line to a Command or a Mistake. One table (words.go) defines the
 // words, their abbreviations, help and completion.
-package command
+package language
 
 import (
 	"strconv"

@@ -1,6 +1,6 @@
 // Words of commands that need no language of their own.
 
-package command
+package language
 
 import (
 	"maps"

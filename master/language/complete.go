@@ -1,6 +1,6 @@
 // Completion of words.
 
-package command
+package language
 
 import (
 	"slices"

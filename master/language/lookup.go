@@ -1,6 +1,6 @@
 // Lookup of words.
 
-package command
+package language
 
 import (
 	"slices"

@@ -1,6 +1,6 @@
 // The arguments of words about threads and about memory as bytes.
 
-package command
+package language
 
 import (
 	"encoding/hex"

@@ -1,6 +1,6 @@
 // Parsers of arguments.
 
-package command
+package language
 
 import (
 	"math"
