@@ -27,6 +27,11 @@ const (
 	KindLogged  Kind = 35 // body: Logged; the rank continues
 	KindJob     Kind = 36 // body: JobState; state of a job of a resource manager
 	KindLoading Kind = 37 // body: Loading; reading symbols of libraries takes long, or has ended
+
+	// Of a session with several front ends; they never pass the tree.
+	KindCommand Kind = 48 // body: Commanded; a front end has given a command that is no mere look
+	KindFront   Kind = 49 // body: FrontEnd; one has come or left
+	KindGap     Kind = 50 // body: Gap; events have not been kept for this front end
 )
 
 // kindNames are the names for front ends, in the field "event".
@@ -36,6 +41,7 @@ var kindNames = map[Kind]string{
 	KindExited: "exited", KindSignalled: "signalled", KindDetached: "detached", KindWatched: "watched",
 	KindStdout: "output", KindStderr: "output", KindNote: "note", KindLogged: "logged",
 	KindJob: "job", KindLoading: "loading",
+	KindCommand: "command", KindFront: "front", KindGap: "gap",
 }
 
 // String returns the name for front ends, or "unknown".

@@ -109,7 +109,7 @@ func (fs *fields) done(d *Done) error {
 func (fs *fields) group(ev *Event) error {
 	g, n, stream := &ev.Group, 0, ""
 	columns := map[string]column.Column{}
-	err := fs.take(want{"ranks", &g.Ranks}, want{"n", &n}, want{"late", &ev.Late},
+	err := fs.take(want{"ranks", &g.Ranks}, want{"n", &n}, want{"late", &ev.Late}, want{"cursor", &ev.Cursor},
 		want{"columns", &columns}, want{"stack", &g.Stack}, want{"waits", &g.Waits})
 	if err == nil && ev.Name == "output" {
 		err = fs.take(want{"stream", &stream}, want{"from", &ev.From})

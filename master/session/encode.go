@@ -25,7 +25,7 @@ func (e Event) MarshalJSON() ([]byte, error) { return e.AppendJSON(nil), nil }
 
 // AppendJSON adds the event's JSON object to b, without a newline: the ndjson line and the JSON-RPC
 // notification of docs/protocol.md. The order of fields is fixed: event, id, command, ranks, n,
-// late, from, then the fields of the kind, then columns, stack and waits. A body that is not JSON, which
+// late, cursor, from, then the fields of the kind, then columns, stack and waits. A body that is not JSON, which
 // is a defect of a server, is encoded as base64 in "data".
 func (e Event) AppendJSON(b []byte) []byte {
 	start := len(b)
@@ -76,6 +76,10 @@ func (e Event) appendGroup(b []byte) []byte {
 	b = strconv.AppendInt(b, int64(g.Ranks.Len()), 10)
 	if e.Late {
 		b = append(b, `,"late":true`...)
+	}
+	if e.Cursor != 0 {
+		b = append(b, `,"cursor":`...)
+		b = strconv.AppendUint(b, e.Cursor, 10)
 	}
 	switch g.Kind {
 	case protocol.KindResult:

@@ -30,6 +30,7 @@ var eventKinds = map[string]protocol.Kind{
 	"signalled": protocol.KindSignalled, "detached": protocol.KindDetached, "watched": protocol.KindWatched,
 	"note": protocol.KindNote, "logged": protocol.KindLogged,
 	"job": protocol.KindJob, "loading": protocol.KindLoading,
+	"command": protocol.KindCommand, "front": protocol.KindFront, "gap": protocol.KindGap,
 }
 
 // kindOf returns the kind for a name and, for output, a stream. It returns 0 for unknown names: a

@@ -29,7 +29,10 @@ type Event struct {
 	Group   protocol.Group     // empty for done
 	Late    bool               // an answer after the call's done
 	From    string             // writer of output that is of no rank: "starter"
-	Done    *Done
+	// Cursor is the number of the event in a session of several front ends, from 1 on; 0: an answer, an event of a
+	// snapshot, or of a session that is not shared.
+	Cursor uint64
+	Done   *Done
 }
 
 // Done ends a call: every addressed rank is in exactly one of Answered, Missing and Lost.

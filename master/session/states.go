@@ -3,6 +3,7 @@
 package session
 
 import (
+	"maps"
 	"slices"
 
 	"sdm/protocol"
@@ -64,6 +65,9 @@ func (s *States) set(status Status, ranks rank.Set) {
 	}
 	s.groups[key] = StatusGroup{status, s.groups[key].Ranks.Union(ranks)}
 }
+
+// Clone returns a copy that further events do not change.
+func (s *States) Clone() *States { return &States{s.all, maps.Clone(s.groups)} }
 
 // All returns every rank of the table.
 func (s *States) All() rank.Set { return s.all }

@@ -35,6 +35,7 @@ type Stream struct {
 	mu      sync.Mutex
 	queue   []Event
 	bytes   int           // of bodies in queue
+	unsent  []Event       // that the goroutine has taken and not sent when it was told to give up
 	sending bool          // the goroutine has taken events that it has not sent yet
 	lifted  int           // number of Lifts in effect
 	room    chan struct{} // closed when there is room again; nil if nothing waits
@@ -187,8 +188,11 @@ func (s *Stream) forward() {
 	defer close(s.out)
 	for {
 		batch := s.take()
-		for _, e := range batch {
+		for i, e := range batch {
 			if !s.send(e) {
+				s.mu.Lock()
+				s.unsent = batch[i:]
+				s.mu.Unlock()
 				return
 			}
 		}
@@ -203,6 +207,27 @@ func (s *Stream) forward() {
 			}
 		}
 	}
+}
+
+// Queued returns the events, and the bytes of their bodies, that wait besides a few that are being sent.
+func (s *Stream) Queued() (events, bytes int) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return len(s.queue), s.bytes
+}
+
+// Left ends the stream at once and returns the events that the consumer has not taken, in order. There must be no
+// consumer any more.
+func (s *Stream) Left() []Event {
+	s.giveUp()
+	s.End(context.Background())
+	var left []Event
+	for e := range s.out {
+		left = append(left, e)
+	}
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return append(append(left, s.unsent...), s.queue...)
 }
 
 // take empties the queue; nil if it was empty.
