@@ -30,6 +30,9 @@ type Config struct {
 	Session session.Session
 	// Ranks are all ranks of the job.
 	Ranks rank.Set
+	// Welcome is told to each front end: the name of the session, its first call until that was given, and how it
+	// ends.
+	Welcome session.Welcome
 	// Kept bounds the record of events, in bytes of their bodies; 0 is DefaultKept.
 	Kept int
 	// Observe is called with each event, in order: those that all get, with their numbers, and all answers. It must
@@ -61,6 +64,7 @@ type Hub struct {
 	fronts  int           // number of front ends so far
 	seen    uint64        // cursor up to which some front end has been given the events
 	owners  owners
+	started bool // the first call was given
 	ending  bool // a quit was accepted
 	over    bool
 }
@@ -198,12 +202,12 @@ func (h *Hub) Changed() <-chan struct{} {
 var ErrOver = errors.New("the session has ended")
 
 // Join adds a front end. cursor is the cursor up to which it has had the events before, nil if it is new: then it
-// gets the events that nobody has had. Its own number is in the welcome.
-func (h *Hub) Join(front protocol.FrontEnd, cursor *uint64) (*View, Welcome, error) {
+// gets the events that nobody has had.
+func (h *Hub) Join(front protocol.FrontEnd, cursor *uint64) (*View, error) {
 	h.mu.Lock()
 	defer h.mu.Unlock()
 	if h.over || h.ending {
-		return nil, Welcome{}, ErrOver
+		return nil, ErrOver
 	}
 	h.fronts++
 	front = front.Clean()
@@ -215,7 +219,12 @@ func (h *Hub) Join(front protocol.FrontEnd, cursor *uint64) (*View, Welcome, err
 	}
 	missed := h.record.missed(from)
 	snapshot, rest := h.record.from(from)
-	w := Welcome{Front: front, Others: h.others(nil), Cursor: h.record.end() - uint64(len(rest)), Snapshot: len(snapshot)}
+	v.welcome = h.cfg.Welcome
+	v.welcome.Front, v.welcome.Others = front, h.others(nil)
+	v.welcome.Cursor, v.welcome.Snapshot = h.record.end()-uint64(len(rest)), len(snapshot)
+	if h.started {
+		v.welcome.Start = nil
+	}
 	if missed > 0 {
 		v.stream.Push(gap(protocol.Gap{Missed: missed, Snapshot: len(snapshot)}))
 	}
@@ -223,15 +232,7 @@ func (h *Hub) Join(front protocol.FrontEnd, cursor *uint64) (*View, Welcome, err
 	v.stream.Push(rest...)
 	h.views = append(h.views, v)
 	h.announce(front, "came")
-	return v, w, nil
-}
-
-// Welcome is what a front end is told when it joins.
-type Welcome struct {
-	Front    protocol.FrontEnd   // the front end, with its number
-	Others   []protocol.FrontEnd // who is there already
-	Cursor   uint64              // of the last event before those that follow the snapshot
-	Snapshot int                 // number of events of the snapshot, which come first, after the gap if there is one
+	return v, nil
 }
 
 func gap(g protocol.Gap) session.Event {

@@ -62,13 +62,13 @@ func drain(v *View) []string {
 	}
 }
 
-func join(t testing.TB, h *Hub, name string) (*View, Welcome) {
+func join(t testing.TB, h *Hub, name string) (*View, session.Welcome) {
 	t.Helper()
-	v, w, err := h.Join(protocol.FrontEnd{Name: name, Door: "console"}, nil)
+	v, err := h.Join(protocol.FrontEnd{Name: name, Door: "console"}, nil)
 	if err != nil {
 		t.Fatal(err)
 	}
-	return v, w
+	return v, v.Welcome()
 }
 
 func expect(t *testing.T, what string, got []string, want ...string) {
@@ -136,7 +136,7 @@ func TestWhatNobodySawIsShownToTheNext(t *testing.T) {
 func TestQuitIsRefusedOnceWhileOthersAreThere(t *testing.T) {
 	shared(t, Config{}, []sessiontest.Scene{{}}, func(h *Hub, _ *sessiontest.Tape) {
 		ann, _ := join(t, h, "ann")
-		bob, _, err := h.Join(protocol.FrontEnd{Name: "bob", Host: "login2"}, nil)
+		bob, err := h.Join(protocol.FrontEnd{Name: "bob", Host: "login2"}, nil)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -148,7 +148,7 @@ func TestQuitIsRefusedOnceWhileOthersAreThere(t *testing.T) {
 		if _, err := ann.Do(context.Background(), session.Call{Command: "quit"}); err != nil {
 			t.Errorf("the second quit gives %v", err)
 		}
-		if _, _, err := h.Join(protocol.FrontEnd{}, nil); !errors.Is(err, ErrOver) {
+		if _, err := h.Join(protocol.FrontEnd{}, nil); !errors.Is(err, ErrOver) {
 			t.Errorf("who comes after the quit gets %v", err)
 		}
 		bob.Leave(0)
@@ -157,8 +157,8 @@ func TestQuitIsRefusedOnceWhileOthersAreThere(t *testing.T) {
 
 func TestFrontEndsCannotSpeakToTerminals(t *testing.T) {
 	shared(t, Config{}, nil, func(h *Hub, _ *sessiontest.Tape) {
-		_, w, err := h.Join(protocol.FrontEnd{Name: "\x1b[2Jann\u202e\n", Host: strings.Repeat("h", 1000)}, nil)
-		if err != nil || w.Front.Name != "[2Jann" || len(w.Front.Host) > 100 {
+		v, err := h.Join(protocol.FrontEnd{Name: "\x1b[2Jann\u202e\n", Host: strings.Repeat("h", 1000)}, nil)
+		if w := v.Welcome(); err != nil || w.Front.Name != "[2Jann" || len(w.Front.Host) > 100 {
 			t.Errorf("front %+v, %v", w.Front, err)
 		}
 	})
@@ -302,10 +302,11 @@ func randomFrontEnds(t *testing.T, seed uint64) {
 				from = cursors[r.IntN(len(cursors))]
 				cursor = &from
 			}
-			v, w, err := h.Join(protocol.FrontEnd{Name: "f"}, cursor)
+			v, err := h.Join(protocol.FrontEnd{Name: "f"}, cursor)
 			if err != nil {
 				t.Fatal(err)
 			}
+			w := v.Welcome()
 			if from >= h.record.first && w.Cursor != from {
 				t.Fatalf("joined at %d, not at %d", w.Cursor, from)
 			}

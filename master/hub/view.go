@@ -18,16 +18,18 @@ type View struct {
 	front  protocol.FrontEnd
 	stream *session.Stream
 
+	welcome session.Welcome
+
 	// Guarded by the lock of the hub.
 	left   bool
 	quits  bool   // its quit was refused once
 	missed uint64 // events that were not given to it, since it does not read; 0: it is not behind
 }
 
-var _ session.Session = (*View)(nil)
+var _ session.Shared = (*View)(nil)
 
-// Front returns the front end.
-func (v *View) Front() protocol.FrontEnd { return v.front }
+// Welcome returns what the front end was told when it joined; see session.Shared.
+func (v *View) Welcome() session.Welcome { return v.welcome }
 
 // Do gives a call to the session; see session.Session. A quit ends the session for everybody; while others are there
 // it is refused once.
@@ -48,6 +50,7 @@ func (v *View) Do(ctx context.Context, c session.Call) (protocol.RequestID, erro
 		return 0, err
 	}
 	h.ending = h.ending || c.Command == "quit"
+	h.started = true
 	h.owners.add(id, v)
 	if info, ok := protocol.LookupCommand(c.Command); ok && protocol.PermissionFor(info, c.Args) > protocol.Look {
 		h.publish(session.NewEvent(protocol.Group{Kind: protocol.KindCommand, Body: canonical.JSON(protocol.Commanded{
@@ -67,7 +70,7 @@ func (v *View) Close(context.Context) error {
 	return nil
 }
 
-// Leave leaves the session, which goes on. cursor is that of the last event that the front end has shown.
+// Leave leaves the session, which goes on; see session.Shared.
 func (v *View) Leave(cursor uint64) { v.leave("left", &cursor) }
 
 // leave takes the front end out of the session. Events must not be read any more.

@@ -12,11 +12,11 @@ import (
 
 // Call is a command of a front end.
 type Call struct {
-	Command string
+	Command string `json:"command"`
 	// Ranks is the text of a rank set (Parse in package rank); "" is all.
-	Ranks string
-	Wait  time.Duration // of this call; 0: the session's default; negative: no limit
-	Args  protocol.Args
+	Ranks string        `json:"ranks,omitempty"`
+	Wait  time.Duration `json:"-"` // of this call; 0: the session's default; negative: no limit
+	Args  protocol.Args `json:"args"`
 }
 
 // Event is an element of the session's single ordered stream: a group of answers, an event of

@@ -33,9 +33,10 @@ type Client struct {
 	waiting  map[string]chan<- message // by the ID of the JSON-RPC call
 	err      error                     // why the connection ended; set before finished is closed
 	quitting bool                      // quit was sent: the end of the connection is not a failure
+	welcome  *session.Welcome          // of a session that several share; nil: this one is not
 }
 
-var _ session.Session = (*Client)(nil)
+var _ session.Shared = (*Client)(nil)
 
 func newClient(c *Conn, _ Options) *Client {
 	cl := &Client{conn: c, stream: session.NewStream(), finished: make(chan struct{}), waiting: map[string]chan<- message{}}
@@ -63,7 +64,41 @@ func (c *Client) Initialize(ctx context.Context, s Setup) (session.Report, error
 			return r, r.Err()
 		}
 	}
+	c.mu.Lock()
+	c.welcome = result.Shared
+	c.mu.Unlock()
 	return result.Report, err
+}
+
+// IsShared reports whether several front ends share the session: it can be left.
+func (c *Client) IsShared() bool {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	return c.welcome != nil
+}
+
+// Welcome returns what the front end was told when it joined a session that several share; see session.Shared.
+func (c *Client) Welcome() session.Welcome {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	if c.welcome == nil {
+		return session.Welcome{}
+	}
+	return *c.welcome
+}
+
+// leaveWait bounds Leave: a session that does not hear of it sees that the connection is cut.
+const leaveWait = 2 * time.Second
+
+// Leave parts from a session that several share, which goes on, and closes the connection; see session.Shared.
+func (c *Client) Leave(cursor uint64) {
+	ctx, cancel := context.WithTimeout(context.Background(), leaveWait)
+	defer cancel()
+	c.expectEnd()
+	var nothing struct{}
+	_ = c.ask(ctx, "leave", leaveParams{cursor}, &nothing) // it is cut in any case
+	c.Cut()
+	c.stream.End(ctx)
 }
 
 // Do sends a call to the master; see session.Session. It waits for the call's number, one round
@@ -215,8 +250,12 @@ func (c *Client) Close(ctx context.Context) error {
 	c.expectEnd()
 	quit := encode(message{ID: json.RawMessage(`"close"`), Method: "quit", Params: canonical.JSON(callParams{Wait: waitUntil(ctx)})})
 	over := make(chan struct{})
+	refused := make(chan message, 1)
+	c.mu.Lock()
+	c.waiting[`"close"`] = refused
+	c.mu.Unlock()
 	var asking sync.WaitGroup
-	asking.Go(func() { c.askForLife(quit, over) })
+	asking.Go(func() { c.askForLife(quit, refused, over) })
 	err := c.awaitEnd(ctx)
 	close(over)
 	c.Cut() // this ends a pending write
@@ -232,13 +271,18 @@ const (
 	quitSilence = 3 * time.Second
 )
 
-// askForLife sends a message, and then questions that any master answers at once, until over is closed.
-func (c *Client) askForLife(first []byte, over <-chan struct{}) {
+// askForLife sends a quit, once more if it is refused since others are there, and then questions that any master
+// answers at once, until over is closed.
+func (c *Client) askForLife(quit []byte, refused <-chan message, over <-chan struct{}) {
 	hello := encode(message{ID: json.RawMessage(`"alive"`), Method: "hello"})
 	again := time.NewTicker(quitPeriod)
 	defer again.Stop()
-	for err := c.conn.write(first); err == nil; err = c.conn.write(hello) {
+	for err := c.conn.write(quit); err == nil; err = c.conn.write(hello) {
 		select {
+		case m := <-refused:
+			if m.Error != nil {
+				_ = c.conn.write(quit) // the next write tells
+			}
 		case <-again.C:
 		case <-over:
 			return

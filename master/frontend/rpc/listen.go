@@ -6,8 +6,10 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"io"
 	"net"
 	"os"
+	"strings"
 	"sync"
 
 	"sdm/master/dial"
@@ -22,7 +24,7 @@ type Listener struct {
 }
 
 // Listen listens at "HOST:PORT" (port 0 chooses one, see Addr; without a host at 127.0.0.1) or
-// "unix:PATH", with mode 0600.
+// "unix:PATH", with mode 0600, or "unix:@NAME" for an abstract name (unix(7)).
 func Listen(addr string, o Options) (*Listener, error) {
 	network, address := dial.Split(addr)
 	if network == "tcp" {
@@ -41,7 +43,7 @@ func Listen(addr string, o Options) (*Listener, error) {
 	if err != nil {
 		return nil, err
 	}
-	if network == "unix" {
+	if network == "unix" && !strings.HasPrefix(address, "@") { // an abstract name has no mode; the peer is checked
 		if err := os.Chmod(address, 0o600); err != nil {
 			l.Close()
 			return nil, err
@@ -80,6 +82,58 @@ func (l *Listener) AcceptFrontEnd(ctx context.Context) (*Conn, error) {
 	}
 	return c, nil
 }
+
+// Serve greets front ends for a master and calls serve with each, until ctx is done. serve must return when its
+// context is done; it is called by a goroutine for each front end, and all have ended when Serve returns. The listener
+// is closed then.
+func (l *Listener) Serve(ctx context.Context, serve func(context.Context, *Conn)) error {
+	stop := context.AfterFunc(ctx, func() { l.l.Close() })
+	defer stop()
+	defer l.l.Close()
+	var wg, serving sync.WaitGroup
+	err := l.acceptAll(ctx, &wg, newUnauthenticated(), func(ctx context.Context, c net.Conn) (*Conn, error) {
+		dial.KeepAlive(c)
+		return l.o.welcome(ctx, c)
+	}, func(c *Conn) {
+		serving.Go(func() { serve(ctx, c) })
+	})
+	wg.Wait()
+	serving.Wait()
+	if ctx.Err() != nil {
+		return nil
+	}
+	return err
+}
+
+// Join connects a front end to a session that listens at "unix:PATH", "unix:@NAME" or "HOST:PORT", within the
+// options' wait. Call Initialize next.
+func Join(ctx context.Context, addr string, o Options) (*Client, error) {
+	o = o.withDefaults()
+	if network, _ := dial.Split(addr); network == "tcp" {
+		if err := o.needSecret(); err != nil {
+			return nil, err
+		}
+	}
+	c, err := dial.Once(ctx, addr, o.Wait)
+	if err != nil {
+		return nil, err
+	}
+	conn, err := o.greet(ctx, c)
+	if err != nil {
+		c.Close()
+		return nil, err
+	}
+	return newClient(conn, o), nil
+}
+
+// Over makes a front end's session over a connection that nobody else can reach, as one of a pair of sockets. Call
+// Initialize next.
+func Over(c io.ReadWriteCloser) *Client {
+	return newClient(newConn(c, "the session process", maxAnswer), Options{})
+}
+
+// Private makes a master's side of such a connection.
+func Private(c io.ReadWriteCloser) *Conn { return newConn(c, "the first front end", maxRequest) }
 
 // accept waits for one connection that greet accepts. late is the error if none comes before the
 // deadline of ctx.

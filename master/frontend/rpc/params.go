@@ -39,6 +39,11 @@ type Setup struct {
 	Partial bool `json:"partial,omitempty"`
 	// WholeSets asks for the complete rank sets of all events, however long.
 	WholeSets bool `json:"whole_sets,omitempty"`
+
+	// Front introduces the front end to the others of a session that it joins; nil is one without a name.
+	Front *protocol.FrontEnd `json:"front,omitempty"`
+	// Cursor is that of the last event that the front end has had, if it has been in the session before.
+	Cursor *uint64 `json:"cursor,omitempty"`
 }
 
 // Validate returns an error if fields contradict each other.
@@ -102,6 +107,12 @@ type callParams struct {
 	// WholeSets asks for the complete rank sets of the answers, however long.
 	WholeSets bool `json:"whole_sets,omitempty"`
 	protocol.Args
+}
+
+// leaveParams are the parameters of "leave".
+type leaveParams struct {
+	// Cursor is that of the last event that was shown to the user.
+	Cursor uint64 `json:"cursor"`
 }
 
 func (p callParams) call(command string) session.Call {

@@ -46,6 +46,9 @@ func Serve(ctx context.Context, c *Conn, open Open, o Options) error {
 	err := s.read(ctx, &wg)
 	cancel()
 	wg.Wait()
+	if shared, ok := s.sess.(session.Shared); ok && s.left != nil {
+		shared.Leave(*s.left)
+	}
 	if s.ended {
 		return nil
 	}
@@ -73,6 +76,7 @@ type server struct {
 	sess     session.Session // nil until initialized
 	building bool
 	calls    map[protocol.RequestID]*call // calls without done
+	left     *uint64                      // the front end has left; see session.Shared
 }
 
 // outgoing is one item for the writer.
@@ -169,6 +173,8 @@ type InitResult struct {
 	Version int    `json:"version"`
 	Build   string `json:"build,omitempty"`
 	session.Report
+	// Shared tells of a session that several front ends share.
+	Shared *session.Welcome `json:"shared,omitempty"`
 }
 
 func (s *server) initialized(id json.RawMessage, sess session.Session, r session.Report, err error, whole bool) outgoing {
@@ -186,7 +192,12 @@ func (s *server) initialized(id json.RawMessage, sess session.Session, r session
 		}
 		return outgoing{body: refuse(id, e)}
 	}
-	return outgoing{body: respond(id, text(InitResult{protocol.Version, s.build, r})), sess: sess, whole: whole}
+	result := InitResult{Version: protocol.Version, Build: s.build, Report: r}
+	if shared, ok := sess.(session.Shared); ok {
+		w := shared.Welcome()
+		result.Shared = &w
+	}
+	return outgoing{body: respond(id, text(result)), sess: sess, whole: whole}
 }
 
 // handleGuarded is handle, with a panic as the error of the request.
@@ -212,6 +223,8 @@ func (s *server) handle(ctx context.Context, m message) *callError {
 		return nil
 	case "shutdown":
 		command = "quit"
+	case "leave":
+		return s.leave(ctx, m)
 	}
 	if s.isEarly() {
 		if command != "quit" {
@@ -225,6 +238,25 @@ func (s *server) handle(ctx context.Context, m message) *callError {
 		s.send(ctx, outgoing{begun: c})
 	}
 	return bad
+}
+
+// leave ends the connection, and the session goes on.
+func (s *server) leave(ctx context.Context, m message) *callError {
+	var p leaveParams
+	if bad := readParams(m.Params, &p); bad != nil {
+		return bad
+	}
+	s.mu.Lock()
+	_, shared := s.sess.(session.Shared)
+	if shared {
+		s.left = &p.Cursor
+	}
+	s.mu.Unlock()
+	if !shared {
+		return failureOf(codeParams, &protocol.Fault{Kind: protocol.FaultState, Op: "leave", Message: "nobody would be left in this session", Hint: "quit ends it"})
+	}
+	s.send(ctx, outgoing{body: respond(m.ID, []byte("{}")), last: true})
+	return nil
 }
 
 func (s *server) isEarly() bool {
