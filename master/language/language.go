@@ -69,6 +69,7 @@ const (
 	Expand         = "expand"
 	Focus          = "focus"
 	Help           = "help"
+	Leave          = "leave"
 	Quit           = "quit"
 	Save           = "save"
 	SetEcho        = "set echo"

@@ -194,5 +194,6 @@ var written = []Word{
 	{Name: "send", Topic: Other, like: nothing, Usage: "SET TEXT | SET EOF", Help: "write a line to the standard input of the ranks", do: "send", parse: parseSend,
 		More: "A text in double quotes is sent without a newline at its end; \\n, \\t, \\\" and \\\\ are escapes.\nEOF alone closes their standard input."},
 	{Name: Help, Short: []string{"h"}, Topic: Other, Usage: "[COMMAND]", Help: "show the commands, or one of them", parse: parseHelp},
+	{Name: Leave, Topic: Other, Help: "leave the session, which goes on; sdm join comes back to it", parse: parseNothing},
 	{Name: Quit, Short: []string{"q", "exit"}, Topic: Other, Usage: "[STATUS]", Help: "end the session: kill the ranks that sdm has started, detach from the others", parse: parseQuit},
 }

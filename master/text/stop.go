@@ -39,6 +39,11 @@ func (w *Writer) eventAnswer(g protocol.Group) (answer, bool) {
 		}
 		lines := strings.Split(n.Text, "\n") // gdb's, as gdb prints them
 		x.lines, x.below = lines[:1], lines[1:]
+	case protocol.KindCommand, protocol.KindFront, protocol.KindGap:
+		var ok bool
+		if x.lines, ok = shared(g); !ok {
+			return raw(g), true
+		}
 	case protocol.KindJob:
 		var j protocol.JobState
 		if !decode(g.Body, &j) {

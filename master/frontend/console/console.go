@@ -66,6 +66,12 @@ type Config struct {
 	// AtEnd is what happens to the remaining ranks when all commands are complete. It is written if
 	// some run then, and asked for at a prompt if they are killed.
 	AtEnd AtEnd
+	// Welcome is what the session, which several front ends share, has told when it was joined; then the user may
+	// leave. nil: the session is this console's own. Guest: the session is another's: what ends without a quit leaves.
+	Welcome *session.Welcome
+	Guest   bool
+	// Shown receives the cursor of the last event that was shown, when Run returns; nil: it is not needed.
+	Shown *uint64
 	// StopOnError ends scripts at the first command that fails; if not Interactive, it ends the
 	// console.
 	StopOnError bool
@@ -171,6 +177,9 @@ func Run(ctx context.Context, cfg Config) (Status, error) {
 	c := newConsole(ctx, cfg)
 	defer c.close()
 	defer cancel()
+	if cfg.Shown != nil {
+		defer func() { *cfg.Shown = c.shown }()
+	}
 	if cfg.Over != nil {
 		defer func() { cfg.Over(c.states, c.killed) }()
 	}
@@ -212,9 +221,11 @@ type console struct {
 	hangs    hangs.Judge // of events that are written as JSON
 	aborting aborting
 	leaks    leakCheck
-	ended    bool   // no further command will come
-	status   Status // if ended by a command or an error
-	cut      bool   // Ctrl-C has ended samples
+	company
+	ended  bool   // no further command will come
+	left   bool   // with ended: the session goes on
+	status Status // if ended by a command or an error
+	cut    bool   // Ctrl-C has ended samples
 	verdict
 }
 
@@ -229,6 +240,7 @@ func newConsole(ctx context.Context, cfg Config) *console {
 		scripts: newScripts(cfg.Scripts), completions: newCompletions(),
 	}
 	c.flush = c.writeHeld
+	c.company.join(cfg.Welcome)
 	if cfg.Shell != nil {
 		c.sh = func(line string) error { return cfg.Shell(ctx, line) }
 	}

@@ -7,6 +7,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"slices"
 	"strings"
 	"sync"
 	"testing"
@@ -39,6 +40,8 @@ import (
 //	interrupted  Ctrl-C has been pressed
 //	press=D      Ctrl-C is pressed every D, twice
 //	progress     there is a terminal for the status line
+//	shared=NAME  the session sdm-1 is shared; we are front end 1, and NAME, if given, is here, too
+//	guest        the session is another's
 //
 // Among typed lines, "~wait D" waits, "~emit EVENT" makes the session emit an event, "~^C" is
 // Ctrl-C, "~tab LINE" is Tab after LINE. Time is that of synctest.
@@ -183,6 +186,19 @@ func setUp(t *testing.T, d *datadriven.TestData, cfg *Config, tape *sessiontest.
 			time.AfterFunc(every*time.Duration(i+1), func() { interrupts <- struct{}{} })
 		}
 	}
+	if d.HasArg("shared") {
+		cfg.Welcome = &session.Welcome{Session: "sdm-1", Front: protocol.FrontEnd{Number: 1, Name: "we"}}
+		var names []string
+		for _, a := range d.CmdArgs {
+			if a.Key == "shared" {
+				names = a.Vals
+			}
+		}
+		for i, name := range slices.DeleteFunc(names, func(s string) bool { return s == "" }) {
+			cfg.Welcome.Others = append(cfg.Welcome.Others, protocol.FrontEnd{Number: i + 2, Name: name, Door: "console"})
+		}
+	}
+	cfg.Guest = d.HasArg("guest")
 	if d.HasArg("progress") {
 		cfg.Progress = progressLog{log}
 	}

@@ -40,6 +40,7 @@ func (c *console) take(e session.Event) {
 // observe processes an unsolicited event and writes it; stops and ends may be held for a short
 // time.
 func (c *console) observe(e session.Event) {
+	hide := c.company.observe(e)
 	c.aborting.observe(e.Group)
 	c.states.Feed(e)
 	c.progress.observe(e.Group)
@@ -54,7 +55,7 @@ func (c *console) observe(e session.Event) {
 	if c.cfg.Format != Text {
 		c.follow([]protocol.Group{e.Group})
 	}
-	if c.cfg.Format != Text || c.cfg.suppresses(e) || e.Group.Kind == protocol.KindJob && c.text("", func() string { return c.cfg.Writer.Event(e) }) == "" {
+	if hide || c.cfg.Format != Text || c.cfg.suppresses(e) || e.Group.Kind == protocol.KindJob && c.text("", func() string { return c.cfg.Writer.Event(e) }) == "" {
 		return
 	}
 	if c.barriers.add(e.Group) {

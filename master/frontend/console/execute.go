@@ -92,7 +92,15 @@ var errMistake = errors.New("no further command is executed (--stop-on-error)")
 // execute executes one command, or begins to.
 func (c *console) execute(cmd language.Command, from source) error {
 	switch cmd.Name {
+	case language.Leave:
+		if !c.shared {
+			return &protocol.Fault{Kind: protocol.FaultState, Op: "leave", Message: "the session ends with this console", Hint: "quit ends it; sdm run and sdm attach at a terminal, or with --keep, start one that can be left"}
+		}
+		c.leave()
 	case language.Quit:
+		if err := c.refuseQuit(); err != nil && !(from.prompt && c.cfg.Interactive) {
+			return err
+		}
 		end := func() { c.ended, c.status, c.chosen = true, Status(cmd.Number), cmd.Rest != "" }
 		if !from.prompt || c.confirmed(end) {
 			end()

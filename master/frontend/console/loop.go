@@ -22,6 +22,9 @@ func (c *console) run(ctx context.Context) (Status, error) {
 	}
 	for {
 		c.advance()
+		if c.ended && c.left {
+			return StatusGood, ErrLeft
+		}
 		if c.ended {
 			return c.outcome(c.status, c.states), nil
 		}

@@ -54,6 +54,10 @@ func (c *console) done() {
 		c.ended, c.status = true, StatusInterrupted
 		return
 	}
+	if c.cfg.Guest && !c.cfg.Interactive {
+		c.ended, c.left = true, true
+		return
+	}
 	c.ended, c.judge = true, !c.cfg.Interactive && !c.cfg.Past
 	if run := c.busy(); c.judge && c.cfg.AtEnd != "" && !c.cfg.AnswersOnly && !run.IsEmpty() {
 		c.say("[" + text.Ranks(run) + "] " + string(c.cfg.AtEnd) + " while running: the commands are done")
