@@ -173,6 +173,21 @@ func (h *Hub) Send(e session.Event) {
 	}
 }
 
+// Act gives the session a call of nobody, whose answers nobody gets, and tells all why.
+func (h *Hub) Act(ctx context.Context, c session.Call, why string) error {
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	if h.over {
+		return ErrOver
+	}
+	h.publish(session.NewEvent(protocol.Group{Kind: protocol.KindNote, Body: canonical.JSON(protocol.Note{Text: why})}))
+	id, err := h.cfg.Session.Do(ctx, c)
+	if err == nil {
+		h.owners.add(id, nil)
+	}
+	return err
+}
+
 // States returns the states of the ranks, and the ranks that a command has killed, for the end of the job.
 func (h *Hub) States() (states *session.States, killed rank.Set) {
 	h.mu.Lock()

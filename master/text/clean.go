@@ -20,9 +20,12 @@ import (
 // output writes output of ranks, each line after its ranks. There is no count, because the line is
 // the program's own. A piece without a final newline gets one, to separate pieces of different
 // ranks.
-func (w *Writer) output(b *strings.Builder, g protocol.Group) {
+func (w *Writer) output(b *strings.Builder, g protocol.Group, from string) {
 	header := "[" + clipped(g.Ranks) + "] "
-	if w.Color {
+	if from != "" { // a starter's, of no rank
+		header = ""
+	}
+	if w.Color && header != "" {
 		header = dim + header + reset
 	}
 	body := bytes.TrimSuffix(g.Body, []byte("\n"))

@@ -118,7 +118,7 @@ func (w *Writer) Late(a Asked, g protocol.Group) string {
 func (w *Writer) Event(e session.Event) string {
 	var b strings.Builder
 	if e.Group.Kind.IsOutput() {
-		w.output(&b, e.Group)
+		w.output(&b, e.Group, e.From)
 		return b.String()
 	}
 	if x, ok := w.eventAnswer(inLine(e.Group)); ok {

@@ -145,6 +145,8 @@ func (c *console) typed(l lineRead) {
 		c.interrupt(time.Now())
 	case errors.Is(l.err, io.EOF):
 		c.inputEnded()
+	case c.shared && c.cfg.Interactive: // the terminal is gone
+		c.ended, c.left = true, true
 	default:
 		c.complain("sdm: cannot read commands: " + l.err.Error())
 		c.ended, c.status = true, StatusUsage
