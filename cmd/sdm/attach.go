@@ -16,6 +16,8 @@ func (o *options) declareAttach(f *flagSet) {
 	f.SetInterspersed(true)
 	o.declare(f)
 	f.hide(rankFlags...) // the ranks run already
+	f.add("Leaving and coming back", o.declareKeep)
+	o.sharable = true
 	f.add("Servers on other hosts", o.declareHosts, o.declareNodes, o.perServer("ranks of one server on this host"))
 	f.add("PMIx servers", o.declarePMIxLog, o.declareForce)
 	f.add("gdb", o.job.Servers.GDB.Declare)

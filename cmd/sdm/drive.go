@@ -35,11 +35,13 @@ type plan struct {
 }
 
 // newPlan reads the files that checked options name, and opens the log. ctx ends the reading.
-func newPlan(ctx context.Context, o *options) (*plan, error) {
+func (a *app) newPlan(ctx context.Context, o *options) (*plan, error) {
 	p := &plan{options: o}
 	var err error
-	if p.scripts, err = o.readScripts(ctx); err != nil {
-		return nil, err
+	if a.held == nil { // the front end executes them
+		if p.scripts, err = o.readScripts(ctx); err != nil {
+			return nil, err
+		}
 	}
 	if hosts := &o.job.Servers.Hosts; *hosts != "" {
 		names, err := job.ReadHosts(ctx, *hosts)
@@ -53,7 +55,11 @@ func newPlan(ctx context.Context, o *options) (*plan, error) {
 			return nil, fmt.Errorf("--stdin-file: %w", err)
 		}
 	}
-	p.log, p.logFile, err = o.job.Servers.LogFlags.Open(os.Stderr)
+	var out io.Writer = os.Stderr
+	if a.held != nil {
+		out = a.held.said.lines()
+	}
+	p.log, p.logFile, err = o.job.Servers.LogFlags.Open(out)
 	return p, err
 }
 
@@ -62,11 +68,16 @@ func newPlan(ctx context.Context, o *options) (*plan, error) {
 func (a *app) within(o *options, do func(l *lifetime, p *plan) console.Status) console.Status {
 	l := newLifetime(o.console.timeout)
 	defer l.stop()
-	p, err := newPlan(l.ctx, o)
+	p, err := a.newPlan(l.ctx, o)
 	if err != nil {
 		return a.fail(statusOf(err, console.StatusUsage), err)
 	}
 	defer p.logFile.Close()
+	if a.held == nil && a.leads(o) {
+		p.clock = servers.NewClock(o.job.Servers.ConnectWait)
+		defer p.clock.Stop()
+		return a.lead(l, p)
+	}
 	p.clock = servers.NewClock(o.job.Servers.ConnectWait)
 	defer p.clock.Stop()
 	return do(l, p)
@@ -85,6 +96,11 @@ func (a *app) io(p *plan) job.IO {
 		In: a.stdin, Out: a.stdout, Err: a.stderr, Remark: a.remark, Log: p.log, Clock: p.clock,
 		Terminal: func() (*job.Terminal, error) { return a.lend(p) },
 	}
+	if a.held != nil {
+		if pipe := a.held.relay.Pipe(a.held.said.lines()); pipe != nil {
+			io.Err = pipe
+		}
+	}
 	switch {
 	case p.console.ndjson():
 		io.JSON = a.out
@@ -96,6 +112,9 @@ func (a *app) io(p *plan) job.IO {
 
 // control runs the console over a job; err tells why there is none.
 func (a *app) control(l *lifetime, p *plan, j *job.Job, err error) console.Status {
+	if err == nil && a.held != nil {
+		return a.share(l, p, j)
+	}
 	if err == nil {
 		return a.drive(l, p, j)
 	}
@@ -136,26 +155,38 @@ func overBecause(s session.Session, err error) error {
 	return err
 }
 
-// converse runs the console, for a user or for scripts.
-func (a *app) converse(l *lifetime, p *plan, j *job.Job) (console.Status, error) {
-	var fed rank.Set
-	start := j.First
+// opening returns the first call of the session, and the ranks that read standard input from it.
+func (p *plan) opening(j *job.Job) (start *session.Call, fed rank.Set, err error) {
+	start = j.First
 	if start == nil { // only ranks that sdm launches read standard input from it
-		var err error
 		if fed, err = p.ranks.inputOf(j.Ranks, p.job.Only != ""); err != nil {
-			return console.StatusUsage, err
+			return nil, fed, err
 		}
 		start = p.launch(j.Ranks, fed)
 	}
-	start = p.clock.Tell(present(start, j))
-	if p.terminal == nil {
-		var err error
-		if p.terminal, err = a.newTerminal(p.options); err != nil {
-			return console.StatusUsage, err
-		}
-		if err := p.terminal.openInput(l.ctx, a, p.options); err != nil {
-			return console.StatusUsage, err
-		}
+	return present(start, j), fed, nil
+}
+
+// openTerminal opens the terminal, unless that was lent before, and what the ranks read.
+func (a *app) openTerminal(ctx context.Context, p *plan) (err error) {
+	if p.terminal != nil {
+		return nil
+	}
+	if p.terminal, err = a.newTerminal(p.options); err != nil {
+		return err
+	}
+	return p.terminal.openInput(ctx, a, p.options)
+}
+
+// converse runs the console, for a user or for scripts.
+func (a *app) converse(l *lifetime, p *plan, j *job.Job) (console.Status, error) {
+	start, fed, err := p.opening(j)
+	if err != nil {
+		return console.StatusUsage, err
+	}
+	start = p.clock.Tell(start)
+	if err := a.openTerminal(l.ctx, p); err != nil {
+		return console.StatusUsage, err
 	}
 	t := p.terminal
 	if fed.IsEmpty() && t.input != nil { // no rank reads it, and reading a pipe may have no end

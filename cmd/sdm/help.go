@@ -29,6 +29,7 @@ My job crashes or computes nonsense:
   sdm run    [flags] [--] PROGRAM [ARG...]   start PROGRAM on -n ranks under control
   sdm attach [flags] PID                     take control of a running job
   sdm core   [flags] PROGRAM CORE...         many core files, one rank each
+  sdm join   [flags] [ID]                    come back to a session that was left, or join another's console of yours
 
 More:
   sdm listen [flags] [HOST:]PORT             wait for a master to dial in and drive it
@@ -196,6 +197,17 @@ Without PROGRAM the ranks run what the servers were given.
 
 `
 
+const usageJoin = `sdm join [flags] [ID]
+
+Joins a session that sdm run or sdm attach has started at a terminal, or with --keep: to come back after leave or a
+lost terminal, or beside other consoles. It shows how the ranks stand and what nobody has seen yet. Without ID there
+must be one session only; sdm sessions lists them.
+
+Everybody in a session may command its ranks, and all are told. Each has a focus and a history of its own. leave parts
+from the session and so does the end of a script; quit ends it for everybody.
+
+`
+
 const usageSim = `sdm sim [flags] -n N
 
 A whole debugger in one process: N simulated ranks under servers with 64 ranks each, all that
@@ -249,6 +261,8 @@ func (a *app) help(args []string) console.Status {
 		fmt.Fprint(a.out, doctorHelp())
 	case "listen":
 		fmt.Fprint(a.out, listenHelp())
+	case "join":
+		fmt.Fprint(a.out, joinHelp())
 	case "sim":
 		fmt.Fprint(a.out, simHelp())
 	case "commands":
@@ -303,6 +317,10 @@ func coreHelp() string {
 
 func listenHelp() string {
 	return described(usageListen, (&listenOptions{options: newOptions(os.Environ())}).flags().usages())
+}
+
+func joinHelp() string {
+	return described(usageJoin, (&joinOptions{options: newOptions(os.Environ())}).flags().usages())
 }
 
 func simHelp() string {

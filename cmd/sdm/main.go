@@ -34,7 +34,8 @@ type app struct {
 	stdin          *os.File
 	stdout, stderr *os.File
 
-	out *outlet // stdout for our own output; made by run
+	out  *outlet // stdout for our own output; made by run
+	held *held   // this is the process of a session; nil: it is not
 }
 
 // subcommand is an entry of the table of subcommands.
@@ -60,6 +61,7 @@ var subcommands = []subcommand{
 	{name: "help", run: (*app).help},
 	{name: "core", run: (*app).core},
 	{name: "doctor", run: (*app).doctor},
+	{name: "join", run: (*app).join},
 }
 
 // run executes the invocation.
@@ -76,6 +78,11 @@ func (a *app) choose() console.Status {
 	}
 	if original.Is(a.args) {
 		return a.original()
+	}
+	if a.args[0] == holdSubcommand {
+		if err := a.hold(); err != nil {
+			return a.fail(console.StatusUsage, err)
+		}
 	}
 	name := a.args[0]
 	switch name {
@@ -119,7 +126,13 @@ func (a *app) fail(status console.Status, err error) console.Status {
 }
 
 // remark writes a message of sdm to standard error.
-func (a *app) remark(said string) { fmt.Fprintf(a.stderr, "sdm: %s\n", cleanLines(said)) }
+func (a *app) remark(said string) {
+	if a.held != nil {
+		a.held.said.remark(cleanLines(said))
+		return
+	}
+	fmt.Fprintf(a.stderr, "sdm: %s\n", cleanLines(said))
+}
 
 // cleanLines removes control characters from each line of a message, since it may contain text of a
 // starter, a host or a file.

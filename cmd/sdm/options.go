@@ -29,6 +29,11 @@ type options struct {
 	lazy    bool        // --lazy of sdm attach
 	match   string      // --match, in place of an argument of attach
 	mode    os.FileMode // --mode of the files that are written; 0: hangfile.OwnMode
+
+	sharable  bool // the subcommand can start a session that front ends join and leave
+	keep      time.Duration
+	keepGiven bool
+	outputLog string
 }
 
 // newOptions returns options before the flags are read.
@@ -107,6 +112,12 @@ func (o *options) validate() error {
 		return errors.New("--linger and --heartbeat cannot be negative (0 is not at all)")
 	case s.Heartbeat > 0 && s.Silence < s.Heartbeat:
 		return fmt.Errorf("--silence %v is shorter than --heartbeat %v: no server could answer in time", s.Silence, s.Heartbeat)
+	case o.keep < 0:
+		return errors.New("--keep cannot be negative (0: the session ends with its console)")
+	case o.outputLog != "" && o.keepGiven && o.keep == 0:
+		return errors.New("--output-log is written by a session that can be left, which --keep 0 excludes")
+	case o.keep > 0 && o.ranks.stdinFile != "":
+		return errors.New("--keep and --stdin-file: the file would be read by a console that may leave")
 	case o.console.fold < 0:
 		return errors.New("--fold cannot be negative (0 is not at all)")
 	case o.ranks.stopAt == "":

@@ -38,7 +38,11 @@ type runOptions struct {
 // maxUsed are the flags that help about sdm run shows first.
 var maxUsed = []string{"np", "execute", "eval", "batch", "stop-at", "env", "cwd", "stdin-file", "launcher", "gdb"}
 
-func newRunOptions(env []string) *runOptions { return &runOptions{options: newOptions(env), np: 1} }
+func newRunOptions(env []string) *runOptions {
+	o := &runOptions{options: newOptions(env), np: 1}
+	o.sharable = true
+	return o
+}
 
 // flags returns the flags of sdm run.
 func (o *runOptions) flags() *flagSet {
@@ -49,6 +53,7 @@ func (o *runOptions) flags() *flagSet {
 		f.BoolVar(&o.force, "force", false, "start more than 1000 ranks on this machine, or connect to a PMIx server that is known to end when a tool connects")
 	}, o.perServer("ranks of one server"))
 	o.declare(f)
+	f.add("Leaving and coming back", o.declareKeep)
 	f.add("Starters (mpirun, mpiexec, srun)", o.declareStarter)
 	f.add("PMIx servers (--launcher pmix)", o.pmix.declare, o.declarePMIxLog)
 	f.add("Servers on other hosts", o.declareNodes)

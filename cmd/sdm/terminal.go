@@ -15,6 +15,7 @@ import (
 	"sdm/cmd/internal/relay"
 	"sdm/master/frontend/console"
 	"sdm/master/text"
+	"sdm/protocol"
 	"sdm/protocol/userfile"
 )
 
@@ -41,7 +42,7 @@ func (a *app) newTerminal(o *options) (*terminal, error) {
 	if errOnTerminal && !o.console.ndjson() {
 		t.progress = a.stderr
 	}
-	t.interactive = !o.console.batch && isTerminal(a.stdin) && (onTerminal || errOnTerminal)
+	t.interactive = a.isInteractive(&o.console)
 	switch {
 	case t.interactive:
 		if err := t.openPrompt(a, onTerminal, historyFile(o)); err != nil {
@@ -51,6 +52,11 @@ func (a *app) newTerminal(o *options) (*terminal, error) {
 		t.lines = console.Pipe(reopened(a.stdin))
 	}
 	return t, nil
+}
+
+// isInteractive reports whether a user types commands at a prompt.
+func (a *app) isInteractive(o *consoleOptions) bool {
+	return !o.batch && isTerminal(a.stdin) && (isTerminal(a.stdout) || isTerminal(a.stderr))
 }
 
 // openPrompt opens the prompt. If standard output is not a terminal, the prompt goes to standard
@@ -104,6 +110,10 @@ func (t *terminal) leave() {
 // lend opens the terminal before a starter runs under control, and gives the starter what the
 // console does not use of it.
 func (a *app) lend(p *plan) (*job.Terminal, error) {
+	if a.held != nil {
+		out, err := a.held.said.starter(protocol.KindStdout), a.held.said.starter(protocol.KindStderr)
+		return &job.Terminal{Out: out, Err: err, Leave: func() {}}, nil
+	}
 	t, err := a.newTerminal(p.options)
 	if err != nil {
 		return nil, err

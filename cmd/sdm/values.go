@@ -45,6 +45,19 @@ func (f scriptFlag) script(ctx context.Context) (console.Script, error) {
 	return s, s.Check()
 }
 
+// keepValue is --keep, which is also a wish to have a session that can be left.
+type keepValue struct{ o *options }
+
+func (v keepValue) Set(s string) error {
+	err := newDuration(&v.o.keep, 0).Set(s)
+	v.o.keepGiven = true
+	return err
+}
+
+func (v keepValue) String() string { return "" }
+
+func (v keepValue) Type() string { return "duration" }
+
 // modeValue is the value of --mode: who may read and write a file, in octal as for chmod.
 type modeValue struct{ mode *os.FileMode }
 

@@ -87,7 +87,7 @@ func (a *app) watch(args []string) console.Status {
 		return a.fail(console.StatusUsage, err)
 	}
 	o.job.Servers.Backend, o.job.Servers.StageGDB = engineLazy, false
-	p, err := newPlan(context.Background(), &o.options)
+	p, err := a.newPlan(context.Background(), &o.options)
 	if err != nil {
 		return a.fail(console.StatusUsage, err)
 	}

@@ -7,6 +7,9 @@ import (
 	"slices"
 )
 
+// Default returns the remote shell that is used unless another is named; it does not prompt.
+func Default() []string { return slices.Clone(defaultShell) }
+
 // Argv returns the command line by which a remote shell runs a line of a POSIX shell on a host.
 // kubectl takes a pod for the host and words in place of a line: it reads our standard input, and
 // ends with the status of the line, but passes no environment and no working directory.

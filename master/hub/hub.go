@@ -206,6 +206,13 @@ func (h *Hub) Present() []protocol.FrontEnd {
 	return present
 }
 
+// Started reports whether the first call of the session was given.
+func (h *Hub) Started() bool {
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	return h.started
+}
+
 // Changed returns a channel that is closed when a front end comes or leaves.
 func (h *Hub) Changed() <-chan struct{} {
 	h.mu.Lock()

@@ -22,6 +22,7 @@ type company struct {
 	own    int // our number
 	others []protocol.FrontEnd
 	warned bool   // that they lose the session by a quit
+	quit   bool   // one of them has ended the session
 	shown  uint64 // cursor of the last event that was taken
 }
 
@@ -39,7 +40,9 @@ func (c *company) observe(e session.Event) (hide bool) {
 	switch e.Group.Kind {
 	case protocol.KindCommand:
 		var x protocol.Commanded
-		return json.Unmarshal(e.Group.Body, &x) == nil && x.Front == c.own
+		known := json.Unmarshal(e.Group.Body, &x) == nil
+		c.quit = c.quit || known && x.Front != c.own && x.Command == "quit"
+		return known && x.Front == c.own
 	case protocol.KindFront:
 		var f protocol.FrontEnd
 		if json.Unmarshal(e.Group.Body, &f) != nil {

@@ -84,6 +84,10 @@ func (c *console) next(ctx context.Context) error {
 	}
 	select {
 	case e, ok := <-c.cfg.Session.Events():
+		if !ok && c.company.quit {
+			c.ended = true // as was told
+			return nil
+		}
 		if !ok {
 			return ErrOver
 		}
@@ -143,10 +147,10 @@ func (c *console) typed(l lineRead) {
 		c.question = nil // as the answer no
 	case errors.Is(l.err, ErrInterrupted):
 		c.interrupt(time.Now())
+	case c.shared && c.cfg.Interactive && l.err != io.EOF: // not Ctrl-D
+		c.ended, c.left = true, true
 	case errors.Is(l.err, io.EOF):
 		c.inputEnded()
-	case c.shared && c.cfg.Interactive: // the terminal is gone
-		c.ended, c.left = true, true
 	default:
 		c.complain("sdm: cannot read commands: " + l.err.Error())
 		c.ended, c.status = true, StatusUsage

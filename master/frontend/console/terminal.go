@@ -4,6 +4,7 @@ package console
 
 import (
 	"errors"
+	"fmt"
 	"io"
 	"os"
 	"os/signal"
@@ -108,17 +109,20 @@ func widthOf(fd int) int {
 	return w
 }
 
+// ErrTerminalGone is the error of a terminal that nobody has any more; it is also an io.EOF. Ctrl-D is a plain io.EOF.
+var ErrTerminalGone = fmt.Errorf("the terminal is gone: %w", io.EOF)
+
 // ReadLine shows the prompt and reads a line; see Lines.
 func (t *Terminal) ReadLine(prompt string) (string, error) {
 	if t.in.isOver() { // the library tells the end once, and would wait for ever
-		return "", io.EOF
+		return "", ErrTerminalGone
 	}
 	t.in.set(func() { t.in.line = true })
 	defer t.in.set(func() { t.in.line = false })
 	t.rl.SetPrompt(prompt)
 	line, err := t.rl.Readline()
 	if t.in.isOver() { // the library returns an incomplete line
-		return "", io.EOF
+		return "", ErrTerminalGone
 	}
 	if errors.Is(err, readline.ErrInterrupt) {
 		return "", ErrInterrupted

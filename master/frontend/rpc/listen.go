@@ -6,7 +6,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"io"
 	"net"
 	"os"
 	"strings"
@@ -104,36 +103,6 @@ func (l *Listener) Serve(ctx context.Context, serve func(context.Context, *Conn)
 	}
 	return err
 }
-
-// Join connects a front end to a session that listens at "unix:PATH", "unix:@NAME" or "HOST:PORT", within the
-// options' wait. Call Initialize next.
-func Join(ctx context.Context, addr string, o Options) (*Client, error) {
-	o = o.withDefaults()
-	if network, _ := dial.Split(addr); network == "tcp" {
-		if err := o.needSecret(); err != nil {
-			return nil, err
-		}
-	}
-	c, err := dial.Once(ctx, addr, o.Wait)
-	if err != nil {
-		return nil, err
-	}
-	conn, err := o.greet(ctx, c)
-	if err != nil {
-		c.Close()
-		return nil, err
-	}
-	return newClient(conn, o), nil
-}
-
-// Over makes a front end's session over a connection that nobody else can reach, as one of a pair of sockets. Call
-// Initialize next.
-func Over(c io.ReadWriteCloser) *Client {
-	return newClient(newConn(c, "the session process", maxAnswer), Options{})
-}
-
-// Private makes a master's side of such a connection.
-func Private(c io.ReadWriteCloser) *Conn { return newConn(c, "the first front end", maxRequest) }
 
 // accept waits for one connection that greet accepts. late is the error if none comes before the
 // deadline of ctx.

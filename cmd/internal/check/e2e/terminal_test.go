@@ -185,14 +185,14 @@ func TestTerminal(t *testing.T) {
 			c.press("\x1b[3~") // Delete: nothing happens
 			c.press(ctrlD)
 			c.until("[0-3] will be killed.")
-			c.until("Quit anyway? (y or n) ")
+			c.until(leavePrompt)
 			c.enter("n")
 			c.until(prompt)
 			c.enter("ranks")
 			c.until("[0-3] stopped")
 			c.until(prompt)
 			c.press(ctrlD)
-			c.until("Quit anyway? (y or n) ")
+			c.until(leavePrompt)
 			c.press(ctrlD)
 			c.exits(0)
 		})
@@ -215,7 +215,7 @@ func TestCtrlCTwice(t *testing.T) {
 	}
 	c.until(prompt)
 	c.enter("quit")
-	c.until("Quit anyway? (y or n) ")
+	c.until(leavePrompt)
 	c.enter("y")
 	c.exits(0)
 }
@@ -245,20 +245,4 @@ func TestCtrlCInABatch(t *testing.T) {
 	c.until("main () at spin.c:")
 	c.press(ctrlC)
 	c.exits(130)
-}
-
-// TestHangUp closes the terminal.
-func TestHangUp(t *testing.T) {
-	t.Parallel()
-	s := newScene(t)
-	c := s.sit("sdm", "run", "-n", "4", program("spin"))
-	c.until("main () at spin.c:")
-	c.until(prompt)
-	c.enter("continue")
-	c.until(prompt)
-	c.master.Close()
-	// By the signal, or because the prompt sees the end of its input first.
-	if got := c.status(patience); got != 128+int(syscall.SIGHUP) && got != 0 {
-		t.Errorf("it ended with %d", got)
-	}
 }

@@ -1,0 +1,148 @@
+// The console as a front end of a session that other front ends share.
+
+package main
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"net"
+	"os"
+	"os/exec"
+	"syscall"
+
+	"golang.org/x/sys/unix"
+
+	"sdm/cmd/internal/servers"
+	"sdm/master/frontend/console"
+	"sdm/master/frontend/rpc"
+	"sdm/protocol"
+	"sdm/protocol/rank"
+)
+
+// lead starts the process of a session for this invocation, and is its first front end.
+func (a *app) lead(l *lifetime, p *plan) console.Status {
+	if f, err := openLog(p.outputLog); err != nil {
+		return a.fail(console.StatusUsage, err)
+	} else if f != nil {
+		f.Close()
+	}
+	c, process, err := a.startHolder()
+	if err != nil {
+		return a.fail(console.StatusNotStarted, fmt.Errorf("the process of the session: %w", err))
+	}
+	ended := make(chan error, 1)
+	go func() { ended <- process.Wait() }() // ends with the process; awaited by all returns but of a session that is left
+	stop := context.AfterFunc(l.ctx, func() {
+		sig := syscall.SIGTERM
+		var k killed
+		if errors.As(context.Cause(l.ctx), &k) {
+			sig = k.sig
+		}
+		process.Process.Signal(sig)
+	})
+	report, err := c.Initialize(l.ctx, rpc.Setup{Front: introduction()})
+	stop()
+	if err != nil { // it has said why
+		c.Cut()
+		<-ended
+		return statusOf(context.Cause(l.ctx), console.Status(process.ProcessState.ExitCode()))
+	}
+	typed := a.isInteractive(&p.console) // asked now: a terminal may be gone later
+	status, left := a.accompany(l, p, c, report.Ranks, false)
+	if left && typed {
+		return status
+	}
+	if left { // as in a batch script, which must not end before the session
+		id := c.Welcome().Session
+		a.remark(id + " goes on; sdm join " + id + " joins it, and this command ends with it")
+		context.AfterFunc(l.ctx, func() { process.Process.Signal(syscall.SIGTERM) })
+		<-ended
+		return statusOf(context.Cause(l.ctx), console.Status(max(0, process.ProcessState.ExitCode())))
+	}
+	select {
+	case <-ended:
+		if own := process.ProcessState.ExitCode(); status == console.StatusGood && own > 0 {
+			status = console.Status(own)
+		}
+	case <-l.ctx.Done():
+		status = statusOf(context.Cause(l.ctx), status)
+	}
+	return status
+}
+
+// startHolder starts the process of a session with our arguments, connected to it.
+func (a *app) startHolder() (*rpc.Client, *exec.Cmd, error) {
+	pair, err := unix.Socketpair(unix.AF_UNIX, unix.SOCK_STREAM|unix.SOCK_CLOEXEC, 0)
+	if err != nil {
+		return nil, nil, err
+	}
+	ours, theirs := os.NewFile(uintptr(pair[0]), "session"), os.NewFile(uintptr(pair[1]), "front end")
+	defer ours.Close()
+	defer theirs.Close()
+	conn, err := net.FileConn(ours)
+	if err != nil {
+		return nil, nil, err
+	}
+	self, err := os.Executable()
+	if err != nil {
+		conn.Close()
+		return nil, nil, err
+	}
+	process := exec.Command(self, append([]string{holdSubcommand}, a.args...)...)
+	process.Args[0] = "sdm"
+	process.Stdout, process.Stderr, process.Env = a.stdout, a.stderr, a.env
+	process.ExtraFiles = []*os.File{theirs} // firstFD
+	process.SysProcAttr = &syscall.SysProcAttr{Setsid: true}
+	if err := process.Start(); err != nil {
+		conn.Close()
+		return nil, nil, err
+	}
+	return rpc.Over(conn), process, nil
+}
+
+// introduction tells others who we are.
+func introduction() *protocol.FrontEnd {
+	return &protocol.FrontEnd{Name: userName(), Door: "console", PID: os.Getpid()}
+}
+
+// accompany runs the console over a session that is shared. left reports that the session goes on; otherwise it has
+// ended. guest: another has started the session.
+func (a *app) accompany(l *lifetime, p *plan, c *rpc.Client, all rank.Set, guest bool) (status console.Status, left bool) {
+	w := c.Welcome()
+	if err := a.openTerminal(l.ctx, p); err != nil {
+		c.Leave(w.Cursor)
+		return a.fail(console.StatusUsage, err), true
+	}
+	a.breakPipes(l, p.terminal)
+	l.console <- true
+	cfg := a.consoleConfig(l, p, c, all)
+	var shown uint64
+	cfg.Start, cfg.AtEnd, cfg.AnswersOnly = p.clock.Tell(w.Start), console.AtEnd(w.AtEnd), p.answersOnly
+	cfg.Progress, cfg.Welcome, cfg.Guest, cfg.Shown = p.terminal.progress, &w, guest || p.keepGiven, &shown
+	status, err := console.Run(l.ctx, cfg)
+	l.console <- false
+	var k killed
+	switch {
+	case errors.As(err, &k): // a lost terminal, or a front end that somebody kills
+		c.Leave(shown)
+		a.remark(k.Error() + "; " + w.Session + " goes on: sdm join " + w.Session + " comes back")
+		return statusOf(err, status), true
+	case errors.Is(err, console.ErrLeft):
+		c.Leave(shown)
+		return statusOf(err, status), true
+	case errors.Is(err, console.ErrOver) && c.Err() == nil:
+		err = nil // another has ended it, which was told
+	}
+	err = overBecause(c, err)
+	ctx, cancel := servers.Closing()
+	defer cancel()
+	closeErr := c.Close(ctx)
+	switch {
+	case err != nil:
+		status = a.fail(statusOf(err, status), err)
+	case closeErr != nil:
+		a.fail(status, closeErr)
+	}
+	return status, false
+}

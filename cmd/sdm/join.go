@@ -1,0 +1,214 @@
+// Joining a session that runs.
+
+package main
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"os/exec"
+	"sync"
+	"syscall"
+	"time"
+
+	"github.com/spf13/pflag"
+
+	"sdm/cmd/internal/servers"
+	"sdm/cmd/internal/sessions"
+	"sdm/cmd/internal/startup"
+	"sdm/launch/ssh"
+	"sdm/master/frontend/console"
+	"sdm/master/frontend/rpc"
+	"sdm/protocol/rank"
+)
+
+// joinOptions are the values of the flags of sdm join.
+type joinOptions struct {
+	options
+	relay bool // connect our standard streams to the session: we are the remote end of a join from another host
+}
+
+// joinWait bounds how long a session may take to answer.
+const joinWait = 10 * time.Second
+
+// flags returns the flags of sdm join.
+func (o *joinOptions) flags() *flagSet {
+	f := newFlags("join")
+	f.SetInterspersed(true)
+	f.add("Commands and answers", o.console.declare)
+	f.add("Sessions on other hosts", func(f *pflag.FlagSet) {
+		f.StringVar(&o.job.Servers.RemoteShell, "remote-shell", "", "`command` used instead of ssh to reach them")
+		f.BoolVar(&o.relay, "relay", false, "connect standard input and output to the session")
+	})
+	f.hide("relay") // for sdm itself
+	f.add("Log", o.job.Servers.LogFlags.Declare)
+	return f
+}
+
+// join executes sdm join: it runs the console over a session that another invocation has started.
+func (a *app) join(args []string) console.Status {
+	o := &joinOptions{options: newOptions(a.env)}
+	f := o.flags()
+	if status, done := a.read(f, args, joinHelp); done {
+		return status
+	}
+	err := o.validateJoin(f.Args())
+	if err != nil {
+		return a.fail(console.StatusUsage, err)
+	}
+	return a.within(&o.options, func(l *lifetime, p *plan) console.Status {
+		if o.relay {
+			return a.relay(l.ctx, f.Args())
+		}
+		c, report, err := a.enter(l.ctx, o, f.Args())
+		if err != nil {
+			return a.fail(statusOf(err, console.StatusNotStarted), err)
+		}
+		status, _ := a.accompany(l, p, c, report, true)
+		return status
+	})
+}
+
+func (o *joinOptions) validateJoin(args []string) error {
+	if len(args) > 1 {
+		return fmt.Errorf("%q: one session at a time", args[1])
+	}
+	for _, c := range append(o.console.choices(), o.logLevels()) {
+		if err := c.check(); err != nil {
+			return err
+		}
+	}
+	if o.console.wait < 0 || o.console.timeout < 0 {
+		return errors.New("--wait and --timeout cannot be negative (0 is no limit)")
+	}
+	if o.console.batch && len(o.console.scripts) == 0 {
+		return errors.New("-b carries out commands and ends, but there are none (give -x FILE or -e COMMAND)")
+	}
+	return nil
+}
+
+// find returns the session that the arguments name.
+func find(ctx context.Context, args []string) (sessions.Found, error) {
+	id := ""
+	if len(args) > 0 {
+		id = args[0]
+	}
+	return sessions.Find(ctx, id)
+}
+
+// relay connects our standard streams to a session of this host.
+func (a *app) relay(ctx context.Context, args []string) console.Status {
+	found, err := find(ctx, args)
+	if err == nil {
+		err = rpc.Relay(ctx, found.State.Addr(), rpc.Options{Wait: joinWait}, a.stdin, a.stdout)
+	}
+	if err != nil {
+		return a.fail(statusOf(err, console.StatusNotStarted), err)
+	}
+	return console.StatusGood
+}
+
+// enter finds the session and joins it.
+func (a *app) enter(ctx context.Context, o *joinOptions, args []string) (c *rpc.Client, all rank.Set, err error) {
+	found, err := find(ctx, args)
+	if err != nil {
+		return nil, all, err
+	}
+	front := introduction()
+	if found.Liveness == sessions.Elsewhere {
+		front.Host = servers.HostName()
+		c, err = dialElsewhere(o, found.State)
+	} else {
+		c, err = rpc.Join(ctx, found.State.Addr(), rpc.Options{Wait: joinWait})
+	}
+	if err != nil {
+		return nil, all, fmt.Errorf("%s: %w", found.State.ID, err)
+	}
+	within, cancel := context.WithTimeout(ctx, joinWait)
+	defer cancel()
+	report, err := c.Initialize(within, rpc.Setup{Front: front})
+	if err != nil {
+		c.Cut()
+		return nil, all, fmt.Errorf("%s: %w", found.State.ID, err)
+	}
+	return c, report.Ranks, nil
+}
+
+// dialElsewhere connects to a session of another host by a remote shell, which runs sdm join --relay there.
+func dialElsewhere(o *joinOptions, s sessions.State) (*rpc.Client, error) {
+	self, err := os.Executable()
+	if err != nil {
+		return nil, err
+	}
+	shell := o.job.Servers.Shell()
+	if len(shell) == 0 {
+		shell = ssh.Default()
+	}
+	argv := ssh.Argv(shell, s.Host, ssh.QuoteAll([]string{self, "join", "--relay", s.ID}))
+	cmd := exec.Command(argv[0], argv[1:]...)
+	cmd.SysProcAttr = &syscall.SysProcAttr{Setpgid: true} // Ctrl-C is for the console
+	cmd.Stderr = os.Stderr                                // why it does not work is for the user
+	r := &remote{cmd: cmd}
+	if r.in, err = cmd.StdinPipe(); err != nil {
+		return nil, err
+	}
+	if r.Reader, err = cmd.StdoutPipe(); err != nil {
+		return nil, err
+	}
+	if err := cmd.Start(); err != nil {
+		return nil, err
+	}
+	return rpc.Over(r), nil
+}
+
+// remote is a remote shell as a connection.
+type remote struct {
+	io.Reader
+	in   io.WriteCloser
+	cmd  *exec.Cmd
+	once sync.Once
+}
+
+// Write writes to the standard input of the remote command.
+func (r *remote) Write(b []byte) (int, error) { return r.in.Write(b) }
+
+// Close ends the remote shell.
+func (r *remote) Close() error {
+	r.once.Do(func() {
+		r.in.Close()
+		r.cmd.Process.Kill()
+		r.cmd.Wait()
+	})
+	return nil
+}
+
+// declareKeep adds --keep.
+func (o *options) declareKeep(f *pflag.FlagSet) {
+	f.Var(keepValue{o}, "keep", "how long a session goes on without anybody in it (default at a terminal: 30m); 0: it ends with this console")
+	f.StringVar(&o.outputLog, "output-log", "", "`file` to which all that the ranks write is added while the session lasts, also while nobody is there")
+}
+
+// register puts the session on file and listens for front ends. Without a file it can be joined by nobody else.
+func (a *app) register(p *plan, all rank.Set) (*sessions.Entry, *rpc.Listener) {
+	kind := sessions.Kind(a.args[0])
+	entry, err := sessions.Register(sessions.State{Kind: kind, Program: sessions.ProgramText(p.args), Ranks: all.String(), Keep: a.held.keep})
+	if err != nil {
+		a.remark(err.Error())
+	}
+	door, err := rpc.Listen(entry.State().Addr(), rpc.Options{Build: startup.Build(), Log: p.log})
+	if err != nil {
+		a.remark("nobody else can join this session: " + err.Error())
+		return entry, nil
+	}
+	return entry, door
+}
+
+// leads reports whether an invocation starts a session that can be left: at a terminal, or if --keep asks for it.
+func (a *app) leads(o *options) bool {
+	if !o.sharable || o.keepGiven && o.keep == 0 || o.ranks.stdinFile != "" {
+		return false
+	}
+	return o.keepGiven || o.outputLog != "" || a.isInteractive(&o.console)
+}
