@@ -15,7 +15,9 @@ import (
 )
 
 // actions executes what is to be done at a breakpoint.
-type actions struct{ *Machine }
+type actions struct {
+	*core
+}
 
 // resumes reports whether a thread that stopped at the breakpoint resumes after its
 // actions.
@@ -29,12 +31,10 @@ func (p *point) then() []string { return p.lines[protocol.FrontEndLine(p.lines):
 // actionOutput is the output of a breakpoint: lines, and their texts.
 type actionOutput struct{ lines, texts []string }
 
-// passBy handles a thread that has come to a log, to commands that end in continue, or
-// to a breakpoint at the same place as one of these. Other threads run on meanwhile.
-// The thread stays stopped if the rank is being stopped, or if the thread steps: gdb
-// has forgotten where the step was to end.
-func (ac *actions) passBy(r *run, t *values.Thread, p *point) {
-	r.outstanding++ // nothing is decided before the thread resumes
+// passBy executes what is to be done where a thread has come to a log, to commands that end in continue, or to a
+// breakpoint at the same place as one of these, and calls then with the stop at which the thread stays; nil: it goes on.
+// Other threads run on meanwhile.
+func (ac *actions) passBy(t *values.Thread, p *point, then func(stays mi.Tuple)) {
 	var passed []*point
 	for _, w := range ac.points.reached(t.Stop) {
 		if w != p && w.resumes() {
@@ -43,70 +43,28 @@ func (ac *actions) passBy(r *run, t *values.Thread, p *point) {
 	}
 	stays := ac.points.staysFor(t.Stop)
 	if len(ac.points.atSamePlace(p)) == 0 {
-		ac.passAll(r, t, append(passed, p), stays)
+		ac.passAll(t, append(passed, p), func() { then(stays) })
 		return
 	}
 	ac.hitPoints(t, p, func(those []*point, at *point) {
 		if at != nil {
 			stays = at.stopOf(t.Stop)
 		}
-		ac.passAll(r, t, append(passed, those...), stays)
+		ac.passAll(t, append(passed, those...), func() { then(stays) })
 	})
 }
 
-// passAll executes the actions of breakpoints one after another and then resumes the
-// thread, unless stays is a stop at which it remains.
-func (ac *actions) passAll(r *run, t *values.Thread, passed []*point, stays mi.Tuple) {
-	if len(passed) > 0 {
-		ac.runActions(passed[0], t, func(s actionOutput) {
-			ac.logged(passed[0], t, s)
-			ac.passAll(r, t, passed[1:], stays)
-		})
+// passAll executes the actions of breakpoints one after another.
+func (ac *actions) passAll(t *values.Thread, passed []*point, then func()) {
+	if len(passed) == 0 {
+		then()
 		return
 	}
-	r.outstanding--
-	switch {
-	case ac.run != r || ac.State.IsOver():
-	case stays != nil:
-		t.Stop = stays
-		ac.breaks.countDown(t.Stop)
-		r.stoppedBy(t)
-	case r.interrupted:
-		r.stoppedBy(t)
-		t.Stop = withoutReason(t.Stop)
-	case t.ID == r.thread:
-		r.stoppedBy(t)
-	default:
-		ac.runs.continueThread(r, t.ID)
-	}
+	ac.runActions(passed[0], t, func(s actionOutput) {
+		ac.logged(passed[0], t, s)
+		ac.passAll(t, passed[1:], then)
+	})
 }
-
-// stoppedBy records that a thread has stopped.
-func (r *run) stoppedBy(t *values.Thread) {
-	if r.stopped == 0 {
-		r.stopped = t.ID
-	}
-}
-
-// withoutReason returns a stop that counts as commanded: its breakpoint has been
-// reported.
-func withoutReason(stop mi.Tuple) mi.Tuple {
-	var rest mi.Tuple
-	for _, f := range stop {
-		if f.Name != "reason" && f.Name != "bkptno" && f.Name != "disp" {
-			rest = append(rest, f)
-		}
-	}
-	return rest
-}
-
-// withReason returns a stop with another reason.
-func withReason(stop mi.Tuple, reason string) mi.Tuple {
-	return append(mi.Tuple{{Name: "reason", Value: mi.Value{Str: reason}}}, withoutReason(stop)...)
-}
-
-// stepped returns a stop as the end of a step.
-func stepped(stop mi.Tuple) mi.Tuple { return withReason(stop, "end-stepping-range") }
 
 // logged reports the output of a breakpoint while the rank runs on.
 func (ac *actions) logged(p *point, t *values.Thread, s actionOutput) {
@@ -196,25 +154,4 @@ func printedBy(line string) (format, expr string, ok bool) {
 		return "", "", false
 	}
 	return found[1], strings.TrimSpace(found[2]), true
-}
-
-// setLog executes log: a breakpoint that reports values and resumes the thread.
-func (ac *actions) setLog(q *request.Request) {
-	if len(q.Args.Exprs) == 0 {
-		ac.Fail(q, values.NoExpression())
-		return
-	}
-	ac.breaks.insertBreakpoint(q)
-}
-
-// runToBarrier executes barrier: a breakpoint that each rank reaches once, and a
-// resume.
-func (ac *actions) runToBarrier(q *request.Request) {
-	if q.Args.Location == "" {
-		ac.Fail(q, &protocol.Fault{Kind: protocol.FaultUsage, Message: "no location is given", Hint: "FILE:LINE, FUNCTION or *ADDRESS"})
-		return
-	}
-	q.Unshare()
-	q.Args.Temporary = true
-	ac.breaks.insertBreakpoint(q)
 }

@@ -16,22 +16,23 @@ import (
 // BenchmarkAnswer measures one rank's part of a print: command, call, result, answer.
 func BenchmarkAnswer(b *testing.B) {
 	m := NewMachine(backend.Target{Rank: 3, PID: 42}, Host{})
-	New(1).Add(m)
+	d := New(1)
+	d.Add(m)
 	m.State = backend.Stopped
 	m.Thread(1)
 	parser := mi.Parser{Want: WantsRecord}
 	c := &request.Command{Name: "print", Args: protocol.Args{Expr: "rank"}}
 	b.ReportAllocs()
 	for b.Loop() {
-		m.GDB.Asked = rank.Range(0, 63)
+		d.Asked = rank.Range(0, 63)
 		m.Do(1, 7, 0, c)
-		m.GDB.Take()
-		token := m.GDB.Calls.current().token
-		parser.Feed(fmt.Appendf(nil, "%d^done,value=\"41\"\n(gdb) \n", token), func(r mi.Record) { m.GDB.Record(2, r) })
+		d.Take()
+		token := d.Calls.current().token
+		parser.Feed(fmt.Appendf(nil, "%d^done,value=\"41\"\n(gdb) \n", token), func(r mi.Record) { d.Record(2, r) })
 		if len(m.Out.Messages) != 1 || m.Out.Messages[0].Group.Kind != protocol.KindResult {
 			b.Fatalf("it says %v", m.Out.Messages)
 		}
-		m.GDB.Deadline()
+		d.Deadline()
 		m.Out = Effects{Messages: m.Out.Messages[:0]}
 	}
 }

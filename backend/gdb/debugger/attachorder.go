@@ -10,12 +10,12 @@ package debugger
 // they resume or are detached from: 5 of 8 ranks with 3 threads stayed stopped after
 // gdb had exited. Held ranks have one thread and are sent SIGCONT.
 type attachWait struct {
-	of  *Machine
+	of  *core
 	end int // index of the end of its command in Debugger.Bytes
 }
 
 // waitForAttach makes gdb complete the attach of a rank before it gets further commands.
-func (d *Debugger) waitForAttach(m *Machine) {
+func (d *GDB) waitForAttach(m *core) {
 	if d.Shared() && !m.Target.Held {
 		d.attachOrder = append(d.attachOrder, attachWait{m, len(d.Bytes)})
 	}
@@ -23,21 +23,21 @@ func (d *Debugger) waitForAttach(m *Machine) {
 
 // sendNext sends the next attach at once, so that gdb executes it while this process finds out what
 // to ask about the rank whose attach has ended.
-func (d *Debugger) sendNext() {
+func (d *GDB) sendNext() {
 	if d.Send != nil && len(d.attachOrder) > 0 {
 		d.Send()
 	}
 }
 
 // isAttaching reports whether the attach of the rank is under way and its request is open.
-func (m *Machine) isAttaching() bool {
-	q := m.attach.request
-	return q != nil && !q.Answered && !m.State.IsOver()
+func (c *core) isAttaching() bool {
+	q := c.attaching
+	return q != nil && !q.Answered && !c.State.IsOver()
 }
 
 // Take returns the commands that may be sent now. The slice is valid until the next
 // command.
-func (d *Debugger) Take() []byte {
+func (d *GDB) Take() []byte {
 	for len(d.attachOrder) > 0 && !d.attachOrder[0].of.isAttaching() {
 		d.attachOrder = d.attachOrder[1:]
 	}

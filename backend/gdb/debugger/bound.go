@@ -82,3 +82,10 @@ func (b bound) answerUntil(asked time.Duration) time.Duration {
 	}
 	return max(b.until, asked+leastAnswer)
 }
+
+func rounded(d time.Duration) time.Duration {
+	if d < time.Second {
+		return d.Round(time.Millisecond)
+	}
+	return d.Round(100 * time.Millisecond)
+}

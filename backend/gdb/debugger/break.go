@@ -16,9 +16,10 @@ import (
 
 // breakCommands executes the commands about breakpoints.
 type breakCommands struct {
-	*Machine
-	fitting []string // functions of this program that matched the last rbreak
-	refusal string   // reason why the last breakpoint could not be set
+	*core
+	resume  func(*request.Request) // resumes the rank after a barrier has been set
+	fitting []string               // functions of this program that matched the last rbreak
+	refusal string                 // reason why the last breakpoint could not be set
 }
 
 // breakpointList is the body of break and info breakpoints.
@@ -101,7 +102,7 @@ func (bc *breakCommands) insertHere(q *request.Request, condition string) {
 // step where a hardware and another breakpoint are at one place. It leaves its
 // breakpoints in them, so they end by SIGTRAP.
 func (bc *breakCommands) insertAt(q *request.Request, condition, location string) {
-	alone := func() { bc.moves.useOwnGDB(q, "a hardware breakpoint") }
+	alone := func() { bc.needsOwnGDB(q, "a hardware breakpoint") }
 	switch {
 	case !q.Args.Hardware || !bc.GDB.Shared() || q.Replayed:
 		bc.insertOnly(q, condition, bc.only(condition), location)
@@ -160,12 +161,12 @@ func (bc *breakCommands) inserted(q *request.Request, a request.Answer) {
 	p.exprs, p.barrier = q.Args.Exprs, q.Name == "barrier"
 	p.again = q.Restart
 	if p.barrier && !q.Replayed {
-		bc.runs.resumeAll(q)
+		bc.resume(q)
 		return
 	}
 	bc.reportSamePlace(q, p, func() {
 		bc.replyBreakpoints(q, []mi.Tuple{bkpt})
-		bc.stops.tellEntered(q)
+		bc.tellEntered(q)
 	})
 }
 
@@ -259,13 +260,19 @@ func (bc *breakCommands) withLocation(t *values.Thread, then func()) {
 	}, "-break-info", p.gdb)
 }
 
-// ThenDone returns a callback that answers with an empty object, or with gdb's error.
-func (m *Machine) ThenDone(q *request.Request) func(request.Answer) {
-	return func(a request.Answer) {
-		if a.Failed() {
-			m.Refused(q, a)
-			return
-		}
-		m.Done(q)
+// tellEntered notes that a breakpoint at main comes too late for a rank that was
+// attached to: MPIR stops ranks in MPI_Init.
+func (bc *breakCommands) tellEntered(q *request.Request) {
+	first := bc.threads.Find(1)
+	if q.Args.Location != "main" || q.Replayed || bc.Target.Held || first == nil || bc.StateNow() != backend.Stopped {
+		return
 	}
+	bc.ask(request.Internal("break"), func(a request.Answer) {
+		for v := range a.Results.Path("stack").Fields.All("frame") {
+			if v.Fields.Str("func") == "main" {
+				bc.Event(protocol.KindNote, protocol.Note{Text: "main has been entered already, and the breakpoint there will hardly be hit (sdm run --stop-at main has ranks stop there before)"})
+				return
+			}
+		}
+	}, "-stack-list-frames", "--thread", bc.GDBThread(first.ID), "0", strconv.Itoa(maxSearched))
 }

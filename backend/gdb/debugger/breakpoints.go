@@ -187,23 +187,6 @@ func (b *breakpoints) isSoftware(reason mi.Tuple) bool {
 	return p != nil && p.software
 }
 
-// stoppedBy returns gdb's number of the breakpoint, watchpoint or catchpoint that
-// stopped a thread; "": none.
-func stoppedBy(stop mi.Tuple) string {
-	if n := stop.Str("bkptno"); n != "" {
-		return n
-	}
-	if n := stop.Str("wpnum"); n != "" { // out of scope
-		return n
-	}
-	for _, name := range []string{"wpt", "hw-awpt", "hw-rwpt"} {
-		if wpt, ok := stop.Get(name); ok {
-			return wpt.Fields.Str("number")
-		}
-	}
-	return ""
-}
-
 // free returns a number that is not used yet.
 func (b *breakpoints) free() int {
 	n := 1

@@ -17,7 +17,7 @@ type call struct {
 	of    *request.Request
 	sent  time.Duration
 	then  func(request.Answer) // may be nil
-	by    *Machine             // the machine that asked; nil: no rank
+	by    *core                // the machine that asked; nil: no rank
 	request.Capture
 	ignoreStop string // a thread whose stop is ignored during the call: it has not run
 	text       strings.Builder
@@ -94,7 +94,7 @@ func (c *calls) Drop() []*call {
 }
 
 // forget has the results of a machine's calls ignored.
-func (c *calls) forget(m *Machine) {
+func (c *calls) forget(m *core) {
 	for _, k := range c.queue {
 		if k.by == m {
 			k.by, k.then = nil, nil

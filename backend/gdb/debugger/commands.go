@@ -3,16 +3,32 @@
 package debugger
 
 import (
+	"encoding/json"
 	"strconv"
+	"strings"
 
 	"sdm/backend/gdb/request"
 	"sdm/backend/gdb/values"
 	"sdm/protocol"
 )
 
+// commands executes the commands of users.
+type commands struct {
+	*core
+	symbols      *symbols
+	groupStop    *groupStop
+	watches      *watchCommands
+	signals      *signals
+	runs         *runs
+	steps        *steps
+	interruption *interruption
+	termination  *termination
+	lines        *lines
+}
+
 // row tells how one command is executed.
 type row struct {
-	do     func(*Machine, *request.Request)
+	do     func(*commands, *request.Request)
 	always bool // also if gdb does not answer
 	early  bool // also during the attach
 	reads  bool // may wait for a file, which the caller of Do must not
@@ -37,95 +53,158 @@ func ReadsMemory(name string) bool { return rowOf(name).reads }
 func rowOf(name string) row {
 	switch name {
 	case "break":
-		return row{do: func(m *Machine, q *request.Request) { m.breaks.insertBreakpoint(q) }}
+		return row{do: func(cm *commands, q *request.Request) { cm.breaks.insertBreakpoint(q) }}
 	case "watch":
-		return row{do: func(m *Machine, q *request.Request) { m.watches.setWatch(q) }}
+		return row{do: func(cm *commands, q *request.Request) { cm.watches.setWatch(q) }}
 	case "catch":
-		return row{do: func(m *Machine, q *request.Request) { m.watches.setCatch(q) }}
+		return row{do: func(cm *commands, q *request.Request) { cm.watches.setCatch(q) }}
 	case "log":
-		return row{do: func(m *Machine, q *request.Request) { m.actions.setLog(q) }}
+		return row{do: func(cm *commands, q *request.Request) { cm.setLog(q) }}
 	case "barrier":
-		return row{do: func(m *Machine, q *request.Request) { m.actions.runToBarrier(q) }}
+		return row{do: func(cm *commands, q *request.Request) { cm.runToBarrier(q) }}
 	case "condition":
-		return row{do: func(m *Machine, q *request.Request) { m.breaks.setCondition(q) }}
+		return row{do: func(cm *commands, q *request.Request) { cm.breaks.setCondition(q) }}
 	case "ignore":
-		return row{do: func(m *Machine, q *request.Request) { m.breaks.ignore(q) }}
+		return row{do: func(cm *commands, q *request.Request) { cm.breaks.ignore(q) }}
 	case "commands":
-		return row{do: func(m *Machine, q *request.Request) { m.breaks.setCommands(q) }}
+		return row{do: func(cm *commands, q *request.Request) { cm.breaks.setCommands(q) }}
 	case "clear":
-		return row{do: func(m *Machine, q *request.Request) { m.breaks.clear(q) }}
+		return row{do: func(cm *commands, q *request.Request) { cm.breaks.clear(q) }}
 	case "rbreak":
-		return row{do: func(m *Machine, q *request.Request) { m.breaks.breakMatching(q) }}
+		return row{do: func(cm *commands, q *request.Request) { cm.breaks.breakMatching(q) }}
 	case "delete", "enable", "disable":
-		return row{do: func(m *Machine, q *request.Request) { m.breaks.changeBreakpoints(q) }}
+		return row{do: func(cm *commands, q *request.Request) { cm.breaks.changeBreakpoints(q) }}
 	case "info breakpoints", "info watchpoints":
-		return row{do: func(m *Machine, q *request.Request) { m.breaks.infoBreakpoints(q) }}
+		return row{do: func(cm *commands, q *request.Request) { cm.breaks.infoBreakpoints(q) }}
 	case "continue":
-		return row{do: func(m *Machine, q *request.Request) { m.runs.continueRun(q) }}
+		return row{do: func(cm *commands, q *request.Request) { cm.runs.continueRun(q) }}
 	case "next", "step":
-		return row{do: func(m *Machine, q *request.Request) { m.runs.stepLine(q) }}
+		return row{do: func(cm *commands, q *request.Request) { cm.steps.stepLine(q) }}
 	case "finish":
-		return row{do: func(m *Machine, q *request.Request) { m.runs.resumeOne(q, "-exec-finish") }}
+		return row{do: func(cm *commands, q *request.Request) { cm.runs.resumeOne(q, "-exec-finish") }}
 	case "until":
-		return row{do: func(m *Machine, q *request.Request) { m.runs.runUntil(q) }}
+		return row{do: func(cm *commands, q *request.Request) { cm.runs.runUntil(q) }}
 	case "interrupt":
-		return row{do: (*Machine).interrupt, always: true}
+		return row{do: func(cm *commands, q *request.Request) { cm.interruption.interrupt(q) }, always: true}
 	case "kill":
-		return row{do: func(m *Machine, q *request.Request) { m.termination.kill(q) }, always: true, early: true}
+		return row{do: func(cm *commands, q *request.Request) { cm.termination.kill(q) }, always: true, early: true}
 	case "detach":
-		return row{do: func(m *Machine, q *request.Request) { m.termination.detachRank(q) }}
+		return row{do: func(cm *commands, q *request.Request) { cm.termination.detachRank(q) }}
 	case "stepi", "nexti":
-		return row{do: func(m *Machine, q *request.Request) { m.runs.stepInstruction(q) }}
+		return row{do: func(cm *commands, q *request.Request) { cm.runs.stepInstruction(q) }}
 	case "advance":
-		return row{do: func(m *Machine, q *request.Request) { m.runs.advance(q) }}
+		return row{do: func(cm *commands, q *request.Request) { cm.runs.advance(q) }}
 	case "jump":
-		return row{do: func(m *Machine, q *request.Request) { m.runs.jump(q) }}
+		return row{do: func(cm *commands, q *request.Request) { cm.runs.jump(q) }}
 	case "reverse-continue", "reverse-next", "reverse-step", "reverse-finish", "reverse-nexti", "reverse-stepi":
-		return row{do: func(m *Machine, q *request.Request) { m.runs.backwards(q) }}
+		return row{do: func(cm *commands, q *request.Request) { cm.runs.backwards(q) }}
 	case "signal":
-		return row{do: func(m *Machine, q *request.Request) { m.runs.continueWithSignal(q) }}
+		return row{do: func(cm *commands, q *request.Request) { cm.runs.continueWithSignal(q) }}
 	case "handle":
-		return row{do: func(m *Machine, q *request.Request) { m.settings.handleSignal(q) }}
+		return row{do: func(cm *commands, q *request.Request) { cm.signals.handleSignal(q) }}
 	case "info signals":
-		return row{do: func(m *Machine, q *request.Request) { m.settings.infoSignals(q) }}
+		return row{do: func(cm *commands, q *request.Request) { cm.signals.infoSignals(q) }}
 	case "thread apply":
-		return row{do: (*Machine).applyToThreads}
+		return row{do: (*commands).applyToThreads}
 	case "gdb":
-		return row{do: func(m *Machine, q *request.Request) { m.settings.passLine(q) }}
+		return row{do: func(cm *commands, q *request.Request) { cm.lines.passLine(q) }}
 	case "mi":
-		return row{do: func(m *Machine, q *request.Request) { m.settings.passMI(q) }}
+		return row{do: func(cm *commands, q *request.Request) { cm.lines.passMI(q) }}
 	}
 	if r := values.RowOf(name); r.Do != nil {
-		return row{do: func(m *Machine, q *request.Request) { r.Do(m.values, q) }, last: r.Last, reads: r.Reads}
+		return row{do: func(cm *commands, q *request.Request) { r.Do(cm.values, q) }, last: r.Last, reads: r.Reads}
 	}
 	return row{}
 }
 
-// stepLine executes next and step; intermediate steps are not reported.
-func (rn *runs) stepLine(q *request.Request) {
-	if rn.stops.stepOut(q) {
+// execute executes one request.
+func (cm *commands) execute(row row, q *request.Request) {
+	if thread := q.Args.Thread; thread != 0 {
+		if cm.threads.Find(thread) == nil {
+			cm.Fail(q, values.UnknownThread(thread)) // a shared gdb would take it for a number of its own
+			return
+		}
+		if row.info.Resumes || row.info.Selects == protocol.SelectsFrame {
+			cm.selectThread(thread)
+		}
+	}
+	if row.last && !cm.values.Printer.WithLast(q) {
 		return
 	}
-	rn.resumeOne(q, "-exec-"+q.Name, strconv.Itoa(max(q.Args.Count, 1)))
-}
-
-// continueRun executes continue. With a count N it ignores the next N-1 hits of the breakpoint
-// at which the rank has stopped, as gdb does; elsewhere the count has no effect. Both
-// are reported in gdb's words.
-func (rn *runs) continueRun(q *request.Request) {
-	if t := rn.threads.Find(rn.chosen.Thread); q.Args.Count > 0 && t != nil {
-		rn.ignoreNext(q, t)
+	if cm.symbols.Deferred && needsLibraries(row.info, q) {
+		cm.symbols.ReadLibraries()
 	}
-	rn.resumeAll(q)
+	if strings.Contains(q.Args.Expr+q.Args.Text, "(") {
+		cm.groupStop.continueFrozen() // otherwise a function that is called there would stop with SIGSTOP
+	}
+	row.do(cm, q)
 }
 
-func (rn *runs) ignoreNext(q *request.Request, t *values.Thread) {
-	p, hits := rn.points.at(t.Stop), q.Args.Count-1
-	// =breakpoint-deleted may be outstanding
-	if p == nil || p.gone || p.number <= 0 || t.Stop.Str("disp") == "del" {
-		rn.Event(protocol.KindNote, protocol.Note{Text: "Not stopped at any breakpoint; argument ignored."})
+// applied is the body of thread apply. Columns of thread N are those of the command,
+// prefixed with "N:".
+type applied struct {
+	Apply   string          `json:"apply"`
+	Threads []threadApplied `json:"threads"`
+}
+
+type threadApplied struct {
+	Thread int             `json:"thread"`
+	Result json.RawMessage `json:"result,omitempty"`
+	Error  json.RawMessage `json:"error,omitempty"`
+}
+
+// applyToThreads executes the command for each thread and answers once.
+func (cm *commands) applyToThreads(q *request.Request) {
+	numbers, f := cm.values.Frames.ThreadsNamed(q.Args.Threads)
+	row, ok := lookup(q.Args.Apply)
+	if !ok || !row.info.PerThread() {
+		f = &protocol.Fault{Kind: protocol.FaultUsage, Message: strconv.Quote(q.Args.Apply) + " cannot be applied to threads", Hint: "print, backtrace, info locals, x, ..."}
+	}
+	if f != nil {
+		cm.Fail(q, f)
 		return
 	}
-	rn.Tell(q.What(), "-break-after", p.gdb, strconv.Itoa(hits))
-	rn.Event(protocol.KindNote, protocol.Note{Text: ignoring(p.number, hits)})
+	body := applied{Apply: q.Args.Apply, Threads: make([]threadApplied, len(numbers))}
+	c := values.ColumnsOf(cm.Target.Rank, q.Args.Limit)
+	left := len(numbers)
+	for i, n := range numbers {
+		sub := &request.Request{Command: &request.Command{Name: q.Args.Apply, Args: q.Args}, ID: q.ID, Began: q.Began}
+		sub.Args.Thread = n
+		sub.Into = func(g protocol.Group) {
+			t := threadApplied{Thread: n, Result: g.Body}
+			if g.Kind == protocol.KindFault {
+				t = threadApplied{Thread: n, Error: g.Body}
+			}
+			body.Threads[i] = t
+			for _, column := range g.Columns {
+				column.Name = strconv.Itoa(n) + ":" + column.Name
+				c.Append(column)
+			}
+			if left--; left == 0 {
+				cm.Reply(q, body, c.Sorted()...)
+			}
+		}
+		row.do(cm, sub)
+	}
+}
+
+// setLog executes log: a breakpoint that reports values and resumes the thread.
+func (cm *commands) setLog(q *request.Request) {
+	if len(q.Args.Exprs) == 0 {
+		cm.Fail(q, values.NoExpression())
+		return
+	}
+	cm.breaks.insertBreakpoint(q)
+}
+
+// runToBarrier executes barrier: a breakpoint that each rank reaches once, and a
+// resume.
+func (cm *commands) runToBarrier(q *request.Request) {
+	if q.Args.Location == "" {
+		cm.Fail(q, &protocol.Fault{Kind: protocol.FaultUsage, Message: "no location is given", Hint: "FILE:LINE, FUNCTION or *ADDRESS"})
+		return
+	}
+	q.Unshare()
+	q.Args.Temporary = true
+	cm.breaks.insertBreakpoint(q)
 }

@@ -1,207 +1,81 @@
-// A core file in place of a process.
+// The core of a rank: what its parts share.
 
 package debugger
 
 import (
-	"fmt"
-	"path"
-	"slices"
-	"strings"
-
+	"sdm/backend"
 	"sdm/backend/gdb/request"
 	"sdm/backend/gdb/values"
 	"sdm/backend/mi"
 	"sdm/protocol"
-	"sdm/protocol/pattern"
+	"time"
 )
 
+// core is what the parts of a rank share. A part has a core and, as fields with names, the few other parts that it
+// uses. State, run and selection are written in state.go only.
+type core struct {
+	Target   backend.Target
+	GDB      *GDB
+	Host     Host
+	Child    bool   // the rank is a child of its original process
+	inferior int    // gdb's number of the inferior
+	group    string // its name, "i1"
+
+	now       time.Duration
+	Out       Effects
+	Open      []*request.Request // not answered yet
+	waiting   []*request.Request // resumes, also in Open, that wait until breakpoints have been changed
+	attaching *request.Request   // the attach that is under way; nil: the target is under control
+	moving    *handover          // the handover that is under way, or nil
+	wishes    []wish             // requests that need a gdb with this rank alone
+	ready     []*request.Request // requests that have waited for another gdb and are executed now
+	journal   journal
+	takeovers takeovers
+	deadly    map[string]bool      // commands that have killed a gdb where the rank stands
+	warned    coreWarnings         // about a core file
+	refusing  func(request.Answer) // called before an error of gdb is answered
+
+	State    backend.State
+	killing  bool          // sdm has sent SIGKILL to the target
+	leaving  bool          // gdb has been told to detach from the target
+	failed   bool          // the target could not be attached to
+	closing  bool          // the session ends as soon as the attach that is under way has ended
+	notified bool          // gdb has been made to notice that the target is dead
+	killAt   time.Duration // when gdb is killed unless it has ended; 0: never
+	threads  values.Threads
+	counted  int  // number of threads so far
+	recounts bool // threads are counted here, not by gdb
+	chosen   request.Selection
+	run      *run                           // the resume that is under way, or nil
+	inCall   bool                           // a function called in an expression has stopped (callOver)
+	named    bool                           // gdb knows $rank and $size, see identify
+	handled  map[string]protocol.SignalInfo // the user's handling of signals, in a shared gdb
+	points   breakpoints
+	breaks   *breakCommands
+	values   *values.Values
+}
+
+// ask sends gdb a command for a request; then receives the result.
+func (c *core) ask(q *request.Request, then func(request.Answer), command string, args ...string) *call {
+	c.identify(args)
+	k := &call{of: q, sent: c.now, then: then, by: c}
+	c.GDB.Bytes = mi.AppendCommand(c.GDB.Bytes, c.GDB.Calls.add(k), command, c.own(args)...)
+	return k
+}
+
+// Tell sends a command whose result is ignored.
+func (c *core) Tell(task, command string, args ...string) {
+	k := &call{task: task, sent: c.now, by: c}
+	c.GDB.Bytes = mi.AppendCommand(c.GDB.Bytes, c.GDB.Calls.add(k), command, args...)
+}
+
+// console executes a line of gdb's command line.
+const console = "-interpreter-exec console"
+
+// send has a signal sent.
+func (c *core) send(to Addressee, sig string) {
+	c.Out.Signals = append(c.Out.Signals, Signal{to, sig})
+}
+
 // IsCore reports whether the rank is a core file.
-func (m *Machine) IsCore() bool { return m.Target.Core != "" }
-
-// openCore loads the program and the core file of a rank.
-//
-// Several may share a gdb if its inferiors are added before the first one loads a core
-// file: an inferior that is added later takes over the connection, and gdb 13.1 crashes
-// when it gets another file.
-func (att *attachment) openCore(q *request.Request) {
-	att.ask(q, func(a request.Answer) {
-		if a.Failed() {
-			att.notOpened(att.Target.Program, a)
-		}
-	}, "-file-exec-and-symbols", append(att.here(), att.Target.Program)...)
-	// -target-select and the target core of gdb 13 take quotes as part of the name;
-	// that of gdb 16 requires quotes if the name contains spaces.
-	att.targetCore(q, att.Target.Core, func(a request.Answer) {
-		if a.Failed() && strings.ContainsAny(att.Target.Core, " \t\"'\\") {
-			att.targetCore(q, quotedName(att.Target.Core), func(b request.Answer) {
-				if b.Failed() && !strings.HasPrefix(a.Results.Str("msg"), "Junk after filename") {
-					b = a
-				}
-				att.opened(q, b)
-			})
-			return
-		}
-		att.opened(q, a)
-	})
-}
-
-func (att *attachment) targetCore(q *request.Request, name string, then func(request.Answer)) {
-	att.ask(q, then, "-interpreter-exec", append(att.here(), "console", "target core "+name)...).Print = true
-}
-
-// quotedName quotes a file name for gdb commands that take quotes (GDB manual,
-// Filenames As Command Arguments).
-func quotedName(name string) string {
-	return `"` + strings.NewReplacer(`\`, `\\`, `"`, `\"`).Replace(name) + `"`
-}
-
-func (att *attachment) notOpened(file string, a request.Answer) {
-	if att.request == nil {
-		return // reported already
-	}
-	words := strings.TrimLeft(strings.TrimPrefix(a.Results.Str("msg"), `"`+file+`"`), ": ")
-	words = strings.TrimPrefix(words, "is ")
-	att.attachRefused(&protocol.Fault{Kind: protocol.FaultLaunch, Message: fmt.Sprintf("cannot open %s: %s", file, words)})
-}
-
-// opened reports how the program ended. gdb reports no stop, and the signal only in its
-// text output. The thread that ended the program is the first in the file.
-func (att *attachment) opened(q *request.Request, a request.Answer) {
-	if a.Failed() {
-		att.notOpened(att.Target.Core, a)
-		return
-	}
-	att.coreWarnings = warnings(a.Text)
-	first := att.Thread(att.firstThread())
-	att.ask(q, func(at request.Answer) { att.coreFrame(q, first, a.Text, at) }, "-stack-info-frame", "--thread", att.GDBThread(first.ID), "--frame", "0")
-}
-
-// coreFrame processes the frame of the first thread.
-func (att *attachment) coreFrame(q *request.Request, first *values.Thread, words string, at request.Answer) {
-	if att.request == nil || att.State.IsOver() {
-		return
-	}
-	att.request = nil
-	att.Done(q)
-	att.chosen = request.Selection{Thread: first.ID}
-	att.moves.askRegisters()
-	att.settings.tellFiltersOfArguments()
-	first.Stop = mi.Tuple{{Name: "reason", Value: mi.Value{Str: values.StopAtCore}}}
-	if name, meaning := terminatedBy(words); name != "" {
-		first.Stop = append(first.Stop, mi.Field{Name: "signal-name", Value: mi.Value{Str: name}}, mi.Field{Name: "signal-meaning", Value: mi.Value{Str: meaning}})
-	}
-	if f, ok := at.Results.Get("frame"); ok {
-		first.Stop = append(first.Stop, mi.Field{Name: "frame", Value: f})
-	}
-	for _, w := range att.coreWarnings {
-		att.Event(protocol.KindNote, protocol.Note{Text: w})
-	}
-	if att.recovery.under {
-		att.recovery.recovered(first)
-		return
-	}
-	att.stops.stopNamed(first, "")
-}
-
-// firstThread returns gdb's number of the first thread; 1 if the file names no threads.
-func (att *attachment) firstThread() int {
-	if len(att.threads) > 0 {
-		return att.threads[0].GDB
-	}
-	return 1
-}
-
-var terminated = pattern.New(`(?m)^Program terminated with signal (\w+)(?:, (.*?))?\.$`)
-
-// terminatedBy finds the signal in gdb's output for a core file.
-func terminatedBy(text string) (name, meaning string) {
-	if found := terminated.FindStringSubmatch(text); found != nil {
-		return found[1], found[2]
-	}
-	return "", ""
-}
-
-// sections matches sections of registers in a core file, one for each thread:
-// "`.reg-xstate/12942'".
-var sections = pattern.New(`(\.reg[a-z0-9-]*/)\d+`)
-
-// withoutProcess removes the thread numbers, so that all ranks give the same text.
-func withoutProcess(line string) string { return sections.ReplaceAllString(line, "${1}PID") }
-
-// repeats reports whether a line is a warning about the core file, which gdb repeats
-// when it reads registers.
-func (att *attachment) repeats(line string) bool {
-	return slices.Contains(att.coreWarnings, withoutProcess(strings.TrimSpace(line)))
-}
-
-// withoutRepeats removes such lines.
-func (att *attachment) withoutRepeats(text string) string {
-	if len(att.coreWarnings) == 0 || text == "" {
-		return text
-	}
-	var b strings.Builder
-	for line := range strings.Lines(text) {
-		if !att.repeats(line) {
-			b.WriteString(line)
-		}
-	}
-	return b.String()
-}
-
-// maxWarnings bounds the warnings about one core file.
-const maxWarnings = 5
-
-// warnings returns the first warnings in a text, each once: about another program than
-// that of the core file, missing libraries, a truncated file.
-func warnings(text string) []string {
-	var all []string
-	text, directories := unmapped(text)
-	if len(directories) > 0 {
-		all = append(all, "warning: Can't open files that were mapped, in "+strings.Join(directories, ", "))
-	}
-	for line := range strings.Lines(text) {
-		if line = withoutProcess(strings.TrimSpace(line)); strings.HasPrefix(line, "warning: ") && !slices.Contains(all, line) {
-			all = append(all, line)
-		}
-	}
-	if more := len(all) - maxWarnings; more > 0 {
-		all = append(all[:maxWarnings], fmt.Sprintf("warning: %d more", more))
-	}
-	return all
-}
-
-// lostMapping matches the warning about a mapped file that does not exist any more.
-// Files of shared memory have different names in each rank.
-var lostMapping = pattern.New(`(?m)^warning: Can't open file (.*) during file-backed mapping note processing\n*`)
-
-// unmapped removes such warnings, and returns the directories of the files.
-func unmapped(text string) (rest string, directories []string) {
-	for _, m := range lostMapping.FindAllStringSubmatch(text, -1) {
-		directories = append(directories, path.Dir(m[1]))
-	}
-	slices.Sort(directories)
-	return lostMapping.ReplaceAllString(text, ""), slices.Compact(directories)
-}
-
-// refuseForCore returns the fault for a command that does not work on a core file; nil if it
-// does.
-func (att *attachment) refuseForCore(info protocol.CommandInfo, args *protocol.Args) *protocol.Fault {
-	if !att.IsCore() {
-		return nil
-	}
-	name, needs := info.Name, info.NeedsProcess()
-	switch name {
-	case "set variable": // it works on gdb's own variables
-		needs = !strings.HasPrefix(args.Expr, "$")
-	case "gdb", "mi":
-		name, _, _ = strings.Cut(strings.TrimSpace(args.Text), " ")
-		needs = strings.HasPrefix(name, "-exec-") || slices.Contains(resuming, name)
-	}
-	if !needs {
-		return nil
-	}
-	return &protocol.Fault{
-		Kind: protocol.FaultState, Message: name + " needs a process, and this is a core file",
-		Hint: "print, backtrace, stacks and other commands that only inspect work",
-	}
-}
+func (c *core) IsCore() bool { return c.Target.Core != "" }

@@ -23,16 +23,6 @@ type End struct {
 // internal_vproblem). A backtrace and advice follow, which takes gdb longer than sdm takes to read this.
 var fatal = pattern.New(`^Fatal signal: |: internal-error: `)
 
-// freeze sends SIGSTOP to ranks that another gdb is to take over. Those that gdb keeps stopped get it
-// with its end, before their next instruction.
-func (d *Debugger) freeze() {
-	for _, m := range d.Machines {
-		if m.recovery.isPossible() {
-			m.send(ToTarget, sigStop)
-		}
-	}
-}
-
 // announced processes gdb's announcement of its end.
 func (d *Debugger) announced(now time.Duration) {
 	if d.dying {
@@ -55,17 +45,6 @@ type death struct {
 	crashed bool   // by itself: the command is likely to do it again
 }
 
-// deathOf returns the description; it must be called before the calls are dropped.
-func (d *Debugger) deathOf(how End) (w death) {
-	w.cause = how.Cause
-	if k := d.Calls.current(); k != nil && k.of != nil && !k.of.IsInternal && d.Replaced == "" {
-		if info, ok := protocol.LookupCommand(k.of.Name); ok && info.Place == protocol.AtTarget {
-			w.command, w.crashed = k.of.What(), how.Crashed && !how.Killed
-		}
-	}
-	return w
-}
-
 func (w death) String() string {
 	if w.command == "" {
 		return "gdb died (" + w.cause + ")"
@@ -85,25 +64,3 @@ func (w death) fault(q *request.Request) *protocol.Fault {
 // Killer returns the command of a user that gdb was busy with when it crashed; "": none. Such a command must not
 // cost the neighbours their gdbs, too.
 func (d *Debugger) Killer() string { return d.killer }
-
-// Avoid records a command that has made a gdb crash. The rank refuses it until it has run.
-func (m *Machine) Avoid(command string) {
-	if m.deadly == nil {
-		m.deadly = map[string]bool{}
-	}
-	m.deadly[command] = true
-}
-
-// refuseDeadly refuses such a command; nil: it is not one.
-func (m *Machine) refuseDeadly(q *request.Request) *protocol.Fault {
-	if len(m.deadly) == 0 || !m.deadly[q.What()] {
-		return nil
-	}
-	return &protocol.Fault{
-		Kind: protocol.FaultEngine, Message: fmt.Sprintf("gdb has died at %q here", q.What()),
-		Hint: "it is not asked again before the rank has run on",
-	}
-}
-
-// forgetDeadly lets the rank execute these commands again: its variables have changed.
-func (m *Machine) forgetDeadly() { clear(m.deadly) }

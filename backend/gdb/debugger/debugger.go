@@ -14,7 +14,6 @@ import (
 	"sdm/backend/gdb/gdbtext"
 	"sdm/backend/gdb/request"
 	"sdm/backend/mi"
-	"sdm/protocol/rank"
 )
 
 // Debugger is one gdb, shared by the machines of its ranks: the outstanding commands,
@@ -24,64 +23,27 @@ import (
 //	machine of rank 1, i2 ─┼─ calls ─→ gdb ─ lines ─┼─ ^done of a token        → machine that asked
 //	machine of rank 2, i3 ─┘                       └─ =thread-…,group-id="i2" → machine of the group
 type Debugger struct {
-	Machines        []*Machine
-	several         bool             // it has had more than one
-	threads         map[int]*Machine // by gdb's number, which is unique over its inferiors
-	Calls           calls
-	Bytes           []byte        // commands to be sent; Take returns those that may be sent now
-	Send            func()        // sends what Take returns, in the middle of a record; nil: it waits for the end of the record
-	attachOrder     []attachWait  // attaches that must have ended before more of Bytes is sent; in order
-	Kill            bool          // the process is to be killed
-	Replaced        string        // the reason, if another gdb takes over the ranks
-	dying           bool          // it has announced its end
-	killer          string        // see Killer
-	detaching       int           // ranks that are detached from by the end of gdb
-	late            bool          // an answer is overdue: new commands are refused at once
-	Gone            bool          // the process has ended
-	killAt          time.Duration // when it is killed unless it has ended; 0: never
-	Eager           bool          // it reads separate debug files by itself
-	elements        bool          // a user has set how many elements it shows
-	objects         bool          // it shows objects by their dynamic type (set print object)
-	Old             bool          // it is older than 13 and does not know mi4
-	DebugOutput     bool          // it prints debug messages; see beginAttach in gdb10.go
-	isGDB10         bool          // it is version 10
-	DefersSymbols   bool          // it reads symbols of libraries only when a command needs them
-	Customized      bool          // it has arguments of the user, which may read files of Python
-	libraries       []string      // those whose symbols a rank has needed, if DefersSymbols
-	handling        handling
-	quietSIGCONT    int             // number of machines for which gdb ignores SIGCONT; see ignoreSIGCONT
-	handle          string          // the user's handling of SIGCONT
-	ends            []*Machine      // ended by a signal that gdb has not reported yet
-	Asked           rank.Set        // ranks of the present request
-	registers       map[string]bool // names of registers, if it is shared; nil: not known yet
-	Startup         startup
-	Abort           abortPoint
-	Bound           bound
-	conditionErrors conditionErrors
-	messages        gdbMessages
-	setting         lastSetting
-	start           []*startPoint // breakpoints of ranks that have not reached them yet
+	GDB
+	Machines []*Machine
+	threads  map[int]*Machine // by gdb's number, which is unique over its inferiors
+	ends     []*Machine       // ended by a signal that gdb has not reported yet
 }
 
 // New makes a debugger for n machines.
 func New(n int) *Debugger {
-	return &Debugger{threads: map[int]*Machine{}, handle: handleDefault, Machines: make([]*Machine, 0, n)}
+	return &Debugger{GDB: GDB{handle: handleDefault}, threads: map[int]*Machine{}, Machines: make([]*Machine, 0, n)}
 }
-
-// Shared reports whether it has ever had several ranks: the means that separate them stay in
-// use afterwards.
-func (d *Debugger) Shared() bool { return d.several }
 
 // Add gives a machine an inferior of its own. gdb starts with one, i1, and names those
 // that -add-inferior adds i2, i3, … in order, so the answers are not needed.
 func (d *Debugger) Add(m *Machine) {
-	d.Machines = append(d.Machines, m)
-	m.GDB = d
+	d.Machines, d.ranks = append(d.Machines, m), append(d.ranks, m.core)
+	m.GDB = &d.GDB
 	m.inferior = len(d.Machines)
 	m.group = "i" + strconv.Itoa(m.inferior)
 	if m.inferior > 1 {
 		d.several = true
-		d.Bytes = mi.AppendCommand(d.Bytes, d.Calls.add(&call{task: "attach", by: m}), "-add-inferior")
+		d.Bytes = mi.AppendCommand(d.Bytes, d.Calls.add(&call{task: "attach", by: m.core}), "-add-inferior")
 	}
 }
 
@@ -114,10 +76,10 @@ func (d *Debugger) Record(now time.Duration, r mi.Record) {
 			d.receiveConsole(r.Text)
 		}
 		for _, m := range d.Machines {
-			m.runs.receiveRecording(r.Text)
+			m.Record.receiveRecording(r.Text)
 			if r.Class == mi.Log {
 				m.now = now
-				m.recovery.logWhileRunning(r.Text)
+				m.runs.logWhileRunning(r.Text)
 			}
 		}
 	}
@@ -129,10 +91,10 @@ func (d *Debugger) result(now time.Duration, r mi.Record) {
 	d.late = false
 	k, skipped := d.Calls.take(r.Token)
 	for _, s := range skipped {
-		s.finish(now, mi.Record{Class: mi.Result, Name: "error", Results: mi.Tuple{{Name: "msg", Value: mi.Value{Str: "gdb gave no result"}}}})
+		d.finish(now, s, mi.Record{Class: mi.Result, Name: "error", Results: mi.Tuple{{Name: "msg", Value: mi.Value{Str: "gdb gave no result"}}}})
 	}
 	if k != nil {
-		k.finish(now, r)
+		d.finish(now, k, r)
 		return
 	}
 	if r.Name != "error" {
@@ -140,21 +102,29 @@ func (d *Debugger) result(now time.Duration, r mi.Record) {
 	}
 	for _, m := range d.Machines {
 		m.now = now
-		m.recovery.resumeFailed(r)
-		m.runs.settle()
+		if !m.moves.notFlushed(r) {
+			m.runs.resumeFailed(r)
+		}
+		m.settle()
 	}
 }
 
-func (k *call) finish(now time.Duration, r mi.Record) {
+// finish passes the result of a call to the rank that has made it.
+func (d *Debugger) finish(now time.Duration, k *call, r mi.Record) {
 	if k.by == nil { // of no rank
 		return
 	}
 	k.by.now = now
 	k.reportWarnings(r)
 	if k.then != nil {
-		k.then(request.Answer{Record: r, Text: k.text.String(), Warned: k.by.attach.withoutRepeats(k.warned.String()), Made: k.made})
+		k.then(request.Answer{Record: r, Text: k.text.String(), Warned: k.by.warned.withoutRepeats(k.warned.String()), Made: k.made})
 	}
-	k.by.runs.settle()
+	for _, m := range d.Machines {
+		if m.core == k.by || d.others {
+			m.settle()
+		}
+	}
+	d.others = false
 }
 
 // exec processes *running and *stopped.
@@ -183,9 +153,11 @@ func (d *Debugger) exec(now time.Duration, r mi.Record) {
 				stop = stepped(stop)
 			}
 			m.reportMessages()
-			m.runs.stopped(stop)
+			if !m.termination.exited(stop) {
+				m.runs.stopped(stop)
+			}
 		}
-		m.runs.settle()
+		m.settle()
 	}
 }
 
@@ -251,14 +223,14 @@ func (d *Debugger) notified(now time.Duration, r mi.Record) {
 		if r.Results.Str("id") != m.group {
 			break // that of the parent
 		}
-		if r.Results.Str("exit-code") == "" && !m.termination.notified && !m.termination.leaving && m.moves.moving == nil {
+		if r.Results.Str("exit-code") == "" && !m.notified && !m.leaving && m.moving == nil {
 			d.ends = append(d.ends, m)
 		}
 		m.termination.groupExited(r.Results.Str("exit-code"))
 	case "thread-selected":
 		level, _ := strconv.Atoi(r.Results.Path("frame", "level").Str)
 		if ours := m.threads.IDOf(id); ours != 0 {
-			m.chosen = request.Selection{Thread: ours, Frame: level}
+			m.choose(request.Selection{Thread: ours, Frame: level})
 		}
 	case "record-started", "record-stopped":
 		m.Record.begun = r.Name == "record-started"
@@ -271,7 +243,7 @@ func (d *Debugger) notified(now time.Duration, r mi.Record) {
 			m.runs.locking = r.Results.Str("value")
 		}
 	}
-	m.runs.settle()
+	m.settle()
 }
 
 // concerned returns the machine that a =record is about: that of the group or thread
@@ -290,8 +262,8 @@ func (d *Debugger) concerned(r mi.Record) *Machine {
 		id, _ := strconv.Atoi(r.Results.Str("id"))
 		return d.threads[id]
 	case "cmd-param-changed":
-		if k := d.Calls.current(); k != nil {
-			return k.by
+		if k := d.Calls.current(); k != nil && k.by != nil {
+			return d.Machines[slices.Index(d.ranks, k.by)]
 		}
 		return nil
 	}
@@ -303,30 +275,17 @@ func (d *Debugger) concerned(r mi.Record) *Machine {
 	return nil
 }
 
-// Leave tells gdb to exit after the last of its ranks has ended.
-func (d *Debugger) Leave(now time.Duration) {
-	if d.Gone || d.killAt != 0 {
-		return
-	}
-	for _, m := range d.Machines {
-		if !m.termination.finished() {
-			return
-		}
-	}
-	d.Bytes = mi.AppendCommand(d.Bytes, d.Calls.add(&call{task: "exit", sent: now}), "-gdb-exit")
-	d.killAt = now + endWait
-}
-
 // Release removes a rank that gets a gdb of its own.
 func (d *Debugger) Release(now time.Duration, m *Machine) {
 	is := func(o *Machine) bool { return o == m }
 	d.Machines = slices.DeleteFunc(d.Machines, is)
 	d.ends = slices.DeleteFunc(d.ends, is)
 	maps.DeleteFunc(d.threads, func(_ int, o *Machine) bool { return o == m })
-	d.Calls.forget(m)
+	d.ranks = slices.DeleteFunc(d.ranks, func(c *core) bool { return c == m.core })
+	d.Calls.forget(m.core)
 	if len(d.Machines) > 0 {
-		for signal := range m.settings.signals {
-			d.Machines[0].settings.tellHandling(signal)
+		for signal := range m.handled {
+			d.Machines[0].signals.tellHandling(signal)
 		}
 	}
 	d.Leave(now)
@@ -376,12 +335,30 @@ func (d *Debugger) Died(now time.Duration, how End, another bool) (orphans []*Ma
 	d.Calls.Drop()
 	for _, m := range d.Machines {
 		m.now = now
-		if another && (hopeful || silent && m.recovery.count == 0) && m.recovery.isPossible() {
+		if another && (hopeful || silent && m.takeovers.count == 0) && m.mayBeTakenOver() {
 			m.recovery.orphaned(now, w)
 			orphans = append(orphans, m)
 			continue
 		}
-		m.termination.died(now, w)
+		m.died(w)
 	}
 	return orphans
+}
+
+// WantsRecord reports whether async records of this name are used here; the parser skips all
+// others.
+func WantsRecord(class mi.Class, name string) bool {
+	switch name {
+	case "stopped", "running", "thread-created", "thread-exited", "thread-group-exited", "thread-group-started", "breakpoint-created", "breakpoint-deleted",
+		"thread-selected", "cmd-param-changed", "record-started", "record-stopped", "library-loaded", "library-unloaded":
+		return true
+	}
+	return false
+}
+
+// Started starts the wait for the first line of a program that was started now.
+func (d *Debugger) Started(name string, now time.Duration) {
+	replaces := slices.ContainsFunc(d.Machines, func(m *Machine) bool { return m.takeovers.count > 0 })
+	d.Bound = d.Bound.begin(now, replaces)
+	d.Startup = startup{name: name, at: now, last: replaces, bound: d.Bound}
 }

@@ -3,7 +3,6 @@
 package debugger
 
 import (
-	"strconv"
 	"time"
 
 	"sdm/backend/gdb/request"
@@ -58,7 +57,7 @@ func (en *termination) detachAtOnce(q *request.Request, refused func()) {
 			refused()
 			return
 		}
-		en.attach.continueFrozen()
+		en.groupStop.continueFrozen()
 		en.reportDetached()
 	})
 }
@@ -91,23 +90,9 @@ func (en *termination) detachFrom(q *request.Request, then func(request.Answer))
 	en.ask(q, then, "-target-detach", en.group)
 }
 
-// selectNeighbour has a shared gdb select a thread of another rank. A command with --thread-group can
-// leave gdb with the inferior of that group and a thread of another one (mi-main.c, mi_cmd_execute:
-// any_live_thread_of_inferior prefers the selected thread if it has stopped). A -target-detach of the
-// group of that thread finds the thread selected already, does not switch, and detaches from the wrong
-// inferior (seen with 13.1). The command has no other effect.
-func (en *termination) selectNeighbour() {
-	for _, o := range en.GDB.Machines {
-		if o != en.Machine && len(o.threads) > 0 {
-			en.Tell("select", "-list-features", "--thread", strconv.Itoa(o.threads[0].GDB))
-			return
-		}
-	}
-}
-
 // leaveAsFound detaches at the end of a session. A process that was stopped by a signal before the session
 // and has not been resumed since stays stopped.
 func (en *termination) leaveAsFound() {
-	en.attach.frozen = false
+	en.groupStop.frozen = false
 	en.detachRank(request.Internal("detach"))
 }

@@ -51,7 +51,7 @@ func TestDetachRefusedAfterDeadline(t *testing.T) {
 	m.termination.detachOverdue()
 	last := d.Calls.queue[len(d.Calls.queue)-1]
 	d.Record(m.now, mi.Record{Class: mi.Result, Token: last.token, Name: "error", Results: mi.Tuple{{Name: "msg", Value: mi.Value{Str: "refused"}}}})
-	if n := len(m.Out.Messages); n != 1 || m.Out.Messages[0].Request != q.ID || m.Out.Messages[0].Group.Kind != protocol.KindFault || m.termination.leaving {
-		t.Errorf("messages %+v, leaving %v", m.Out.Messages, m.termination.leaving)
+	if n := len(m.Out.Messages); n != 1 || m.Out.Messages[0].Request != q.ID || m.Out.Messages[0].Group.Kind != protocol.KindFault || m.leaving {
+		t.Errorf("messages %+v, leaving %v", m.Out.Messages, m.leaving)
 	}
 }

@@ -8,23 +8,35 @@
 // command of a user (package request). Package values shows the state of a stopped rank. Functions and types
 // are used by one goroutine at a time.
 //
-// A Machine has parts with their own state: attachment (until the rank is under control), runs and stops,
-// abortWatch (MPI_Abort), breakCommands, watchCommands and actions (what happens at a breakpoint),
-// termination, moves (to a gdb of its own), recovery (after the death of its gdb), settings (lines of gdb's
-// command line) and symbols (libraries whose symbols have not been read). Each embeds its Machine.
+// A Machine is a core and parts. The core (core.go, state.go, selection.go, request.go, threads.go) is what all parts
+// share: it asks gdb, answers requests and reports events, and only state.go writes the state, the run and the
+// selection. A part has the core and, as fields with names, the few other parts that it uses; NewMachine shows all of
+// them. Calls run downwards:
+//
+//	Debugger, Machine        inputs and what follows them (inputs.go, admit.go, settle.go, tick.go)
+//	moves, recovery          another gdb: at a handover, after the death of one
+//	bringUp                  from the attach to the first stop
+//	commands, lines          commands of users, lines for gdb itself
+//	attachment, termination  the beginning and the end
+//	runs, steps, stops       resumes, and what is told of stops
+//	signals, symbols, …      parts that use the core only
+//	core, GDB                what parts share, and what ranks of one gdb share
+//
+// What a lower part wants of a higher one it leaves in the core: a request that needs a gdb of its own (needsOwnGDB),
+// one that can be executed now (ready). Machine.settle sees to that after each input.
 //
 // A file with commands handles one rank and need not know whether its gdb is shared, if
 // it follows these rules:
 //
-//   - Commands that look at a stopped rank begin with m.At(q), the thread and frame of the
-//     request. Commands about a program or a process begin with m.here(), the rank. m.Where(q) is
-//     the first for a stopped rank and the second otherwise. m.group is the name of the inferior
+//   - Commands that look at a stopped rank begin with c.At(q), the thread and frame of the
+//     request. Commands about a program or a process begin with c.here(), the rank. c.Where(q) is
+//     the first for a stopped rank and the second otherwise. c.group is the name of the inferior
 //     where that is an argument (-target-detach, -list-thread-groups).
-//   - Thread numbers are sdm's, equal on all ranks: m.GDBThread(id) is gdb's number of a thread,
-//     m.Thread(n) finds the thread of a number that gdb reports.
-//   - A breakpoint gets the condition m.breaks.only(condition), and m.breaks.mine translates gdb's report of one
+//   - Thread numbers are sdm's, equal on all ranks: c.GDBThread(id) is gdb's number of a thread,
+//     c.Thread(n) finds the thread of a number that gdb reports.
+//   - A breakpoint gets the condition c.breaks.only(condition), and c.breaks.mine translates gdb's report of one
 //     to what it would be for the rank alone. -break-list also lists the breakpoints of other
-//     ranks (m.points.claimed), and a command with an empty list of numbers applies to all.
+//     ranks (c.points.claimed), and a command with an empty list of numbers applies to all.
 //   - What gdb has once for all inferiors (signals, convenience variables, follow-fork-mode, …) is
-//     changed only by the file that manages it, or is refused if m.GDB.Shared().
+//     changed only by the file that manages it, or is refused if c.GDB.Shared().
 package debugger

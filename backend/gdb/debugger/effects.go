@@ -47,11 +47,6 @@ const (
 	sigWinch = "SIGWINCH"
 )
 
-// send has a signal sent.
-func (m *Machine) send(to Addressee, sig string) {
-	m.Out.Signals = append(m.Out.Signals, Signal{to, sig})
-}
-
 // Message is one answer or event; they are passed on in order.
 type Message struct {
 	Request protocol.RequestID // 0: an event

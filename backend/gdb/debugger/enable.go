@@ -156,8 +156,5 @@ func (bc *breakCommands) countDown(stop mi.Tuple) {
 	if p.left == 0 {
 		again = protocol.Command{Name: "disable", Args: protocol.Args{Breakpoints: []int{p.number}}}
 	}
-	bc.journal = slices.DeleteFunc(bc.journal, func(c protocol.Command) bool {
-		return c.Name == "enable" && c.Args.Then != "" && len(c.Args.Places) == 0 && c.Args.ChangesOnly(p.number)
-	})
-	bc.journal = append(bc.journal, again)
+	bc.journal.recount(again)
 }

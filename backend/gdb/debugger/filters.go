@@ -22,26 +22,32 @@ var definesFilters = pattern.New(`^(?:so(?:u|ur|urc|urce)?|py(?:t|th|tho|thon)?|
 //	100       Yes      Eigen
 var enabledFilter = pattern.New(`(?m)^\s+-?[0-9]+\s+Yes\s+(\S.*)$`)
 
+// filters tells the user that there are frame filters.
+type filters struct {
+	*core
+	told bool
+}
+
 // tellFilters tells the user once that there are frame filters. A gdb without Python has none, and refuses.
-func (se *settings) tellFilters() {
-	if se.toldFilters {
+func (fi *filters) tellFilters() {
+	if fi.told {
 		return
 	}
-	k := se.ask(request.Internal("info frame-filter"), func(a request.Answer) {
+	k := fi.ask(request.Internal("info frame-filter"), func(a request.Answer) {
 		names := filtersIn(a.Text)
-		if a.Failed() || names == "" || se.toldFilters || se.State.IsOver() {
+		if a.Failed() || names == "" || fi.told || fi.State.IsOver() {
 			return
 		}
-		se.toldFilters = true
-		se.Event(protocol.KindNote, protocol.Note{Text: fmt.Sprintf("backtrace and stacks show frames without gdb's frame filters (%s); gdb backtrace applies them", names)})
-	}, "-interpreter-exec", append(se.here(), "console", "info frame-filter")...)
+		fi.told = true
+		fi.Event(protocol.KindNote, protocol.Note{Text: fmt.Sprintf("backtrace and stacks show frames without gdb's frame filters (%s); gdb backtrace applies them", names)})
+	}, "-interpreter-exec", append(fi.here(), "console", "info frame-filter")...)
 	k.Print = true
 }
 
 // tellFiltersOfArguments is called when gdb has the target.
-func (se *settings) tellFiltersOfArguments() {
-	if se.GDB.Customized {
-		se.tellFilters()
+func (fi *filters) tellFiltersOfArguments() {
+	if fi.GDB.Customized {
+		fi.tellFilters()
 	}
 }
 

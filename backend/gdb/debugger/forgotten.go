@@ -15,13 +15,6 @@ import (
 // the other rank). The rank stays stopped for ever, gdb reports it as running, and an interrupt has no effect. Only the
 // kernel shows it: its tracer keeps the thread stopped, and gdb is idle. Such a rank gets a gdb of its own.
 
-// stoppedThreads is the result of the last check of a process that runs.
-type stoppedThreads struct {
-	threads string        // those that the tracer keeps stopped, see inferior.Stopped; "": none
-	gdb     string        // processor time of gdb
-	since   time.Duration // when a check first had this result
-}
-
 const (
 	// How long threads may be stopped while gdb is idle; if gdb has reported that some have stopped; and if
 	// they fork while gdb is busy, with symbols or with other ranks.
@@ -34,44 +27,18 @@ const (
 )
 
 // receiveFork makes all ranks of a shared gdb be checked soon if gdb's output reports that one has forked.
-func (d *Debugger) receiveFork(now time.Duration, text string) {
+func (d *GDB) receiveFork(now time.Duration, text string) {
 	if d.several && strings.HasPrefix(text, "[Detaching after ") {
 		d.checkSoon(now)
 	}
 }
 
-func (d *Debugger) checkSoon(now time.Duration) {
-	for _, m := range d.Machines {
+func (d *GDB) checkSoon(now time.Duration) {
+	for _, m := range d.ranks {
 		if r := m.run; r != nil && r.started {
 			r.checkDelay = firstCheck
 			r.checkAt = min(r.checkAt, now+forkCheck)
 		}
-	}
-}
-
-// Checked processes the result of a check of a running process, and the processor time of gdb.
-func (m *Machine) Checked(now time.Duration, held inferior.Stopped, cpu string) {
-	r := m.run
-	if r == nil || !m.GDB.Shared() || m.State.IsOver() || m.termination.leaving {
-		return
-	}
-	before := r.lastStopped
-	r.lastStopped = stoppedThreads{threads: held.Threads, gdb: cpu, since: now}
-	limit := m.recovery.stuckAfter(held)
-	if held.Threads == "" || limit == 0 {
-		return
-	}
-	r.checkAt = min(r.checkAt, now+stoppedIdle)
-	if before.threads != held.Threads {
-		return
-	}
-	r.lastStopped.since = before.since
-	took := now - before.since
-	switch {
-	case r.stuck == halting && !held.All && took < 2*stoppedIdle:
-		r.checkAt = now + forkCheck
-	case r.stuck > noticed || took >= limit && before.gdb == cpu || took >= stoppedBusy && held.Forks:
-		m.recovery.detachStuck(held.All)
 	}
 }
 
@@ -86,15 +53,6 @@ func (rs *recovery) stuckAfter(held inferior.Stopped) time.Duration {
 	}
 	return 0
 }
-
-// forgotten is a step of detaching from a rank that gdb has forgotten.
-type forgotten int
-
-const (
-	noticed  forgotten = iota
-	halting            // gdb is told to stop its other threads, so that none takes the SIGSTOP of sdm before the detach
-	detached           // gdb is told to detach from it
-)
 
 // detachStuck takes the next step of detaching gdb from the rank; another gdb then takes the rank over. A detach
 // works, since gdb then reads the states of all threads. Each check that finds the rank stuck takes one step; a gdb

@@ -23,7 +23,7 @@ func (m *Machine) followed(group, pid string) {
 	m.group, m.inferior = group, inferior
 	m.threads, m.counted = nil, 0
 	m.Symbols.read = nil
-	m.chosen = request.Selection{Thread: 1}
+	m.choose(request.Selection{Thread: 1})
 	if m.run != nil && m.run.thread != 0 {
 		m.run.thread = 1
 	}

@@ -15,10 +15,10 @@ const (
 )
 
 // beginAttach precedes an attach.
-func (d *Debugger) beginAttach(m *Machine) {
+func (d *GDB) beginAttach(c *core) {
 	if d.Old && !d.DebugOutput {
 		d.DebugOutput = true
-		m.Tell("attach", console, DebugOnGDB10)
+		c.Tell("attach", console, DebugOnGDB10)
 	}
 }
 
@@ -28,15 +28,15 @@ const gdb10Warning = "this gdb is version 10: it cannot change breakpoints in a 
 	"interrupt ranks before break, delete, detach and quit (or give a newer gdb with --gdb PATH)"
 
 // endAttach follows an attach; others may be under way.
-func (d *Debugger) endAttach(m *Machine) {
+func (d *GDB) endAttach(c *core) {
 	if !d.DebugOutput || d.Gone {
 		return
 	}
-	for _, o := range d.Machines {
-		if o.attach.request != nil {
+	for _, o := range d.ranks {
+		if o.attaching != nil {
 			return
 		}
 	}
 	d.DebugOutput = false
-	m.Tell("attach", console, debugOff)
+	c.Tell("attach", console, debugOff)
 }

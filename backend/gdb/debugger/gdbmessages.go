@@ -61,7 +61,7 @@ func (r *gdbMessages) forget(told []string) {
 
 // receiveLog processes a piece of gdb's log. received says that it is part of the answer to a
 // call.
-func (d *Debugger) receiveLog(text string, received bool) {
+func (d *GDB) receiveLog(text string, received bool) {
 	whole, taken := d.conditionErrors.receive(text)
 	switch {
 	case whole != "":
@@ -75,7 +75,7 @@ func (d *Debugger) receiveLog(text string, received bool) {
 var resumeNotice = pattern.New(`^\n?(?:Watchpoint [0-9]+ deleted\.|Single stepping until exit from function )`)
 
 // receiveConsole processes console output that belongs to no call.
-func (d *Debugger) receiveConsole(text string) {
+func (d *GDB) receiveConsole(text string) {
 	if resumeNotice.MatchString(text) {
 		d.messages.receive(text)
 	}
@@ -114,10 +114,10 @@ var numberedIn = pattern.New(`\b((?:[Bb]reak|[Ww]atch|[Cc]atch)point) ([0-9]+)(\
 // translated replaces gdb's numbers of breakpoints by sdm's, for the ranks that have them.
 // Numbers of locations are removed if gdb is shared, because they count the locations of all
 // ranks.
-func (d *Debugger) translated(line string) string {
+func (d *GDB) translated(line string) string {
 	return numberedIn.ReplaceAllStringFunc(line, func(text string) string {
 		found := numberedIn.FindStringSubmatch(text)
-		for _, m := range d.Machines {
+		for _, m := range d.ranks {
 			if m.points.claimed(found[2]) {
 				if d.Shared() {
 					found[3] = ""
@@ -137,19 +137,19 @@ var ignoredMessage = pattern.New(`^warning: (?:location number not found for bre
 	`^(?:warning: )?[0-9]+\t.*: No such file or directory\.?$|^warning: Source file is more recent than executable\.$`)
 
 // reportMessages reports gdb's messages to the user of a rank.
-func (m *Machine) reportMessages() { m.reportMessagesBut(func(string) bool { return false }) }
+func (c *core) reportMessages() { c.reportMessagesBut(func(string) bool { return false }) }
 
 // reportMessagesBut is reportMessages without lines for which told returns true: those that are reported
 // in another way.
-func (m *Machine) reportMessagesBut(told func(line string) bool) {
-	text := m.GDB.messages.take(func(line string) string {
-		if told(line) || m.attach.repeats(line) || ignoredMessage.MatchString(line) {
+func (c *core) reportMessagesBut(told func(line string) bool) {
+	text := c.GDB.messages.take(func(line string) string {
+		if told(line) || c.warned.repeats(line) || ignoredMessage.MatchString(line) {
 			return ""
 		}
-		return m.GDB.translated(line)
+		return c.GDB.translated(line)
 	})
 	if text != "" {
-		m.breaks.note("%s", withWatchAdvice(text))
+		c.note("%s", withWatchAdvice(text))
 	}
 }
 
@@ -164,4 +164,16 @@ func (k *call) reportWarnings(r mi.Record) {
 	k.by.reportMessagesBut(func(line string) bool {
 		return line == r.Results.Str("msg") || k.of.Args.Pending && isUnknownPlace(line) && (k.of.Replayed || line == k.by.breaks.refusal)
 	})
+}
+
+// withoutThis is gdb's error for an expression that uses a member by its name alone, in a frame without this. A
+// watchpoint of such an expression is evaluated in the frame of whatever thread gdb resumes.
+const withoutThis = "current stack frame does not contain a variable named `this'"
+
+// withWatchAdvice adds to that error how to watch a member.
+func withWatchAdvice(text string) string {
+	if !strings.Contains(text, withoutThis) {
+		return text
+	}
+	return text + "\nwatch -l of the member watches its place in memory, in all frames"
 }

@@ -43,9 +43,9 @@ func TestRemarks(t *testing.T) {
 func TestNumbersInRemarks(t *testing.T) {
 	d := New(2)
 	for i, gdb := range []string{"4", "7"} {
-		m := &Machine{}
+		m := &core{}
 		m.points.list = []*point{{number: 2 + i, gdb: gdb}}
-		d.Machines = append(d.Machines, m)
+		d.ranks = append(d.ranks, m)
 	}
 	for line, want := range map[string]string{
 		"Cannot insert breakpoint 4.": "Cannot insert breakpoint 2.",

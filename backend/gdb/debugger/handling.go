@@ -24,12 +24,18 @@ type handling struct {
 	then  []func() // callbacks that wait for base
 }
 
+// signals executes handle and info signals, and keeps what the user wants of each signal.
+type signals struct {
+	*core
+	groupStop *groupStop
+}
+
 // handlesOwn returns the handling of a signal for this rank, if it is known here.
-func (se *settings) handlesOwn(signal string) (protocol.SignalInfo, bool) {
-	if h, ok := se.signals[signal]; ok {
+func (c *core) handlesOwn(signal string) (protocol.SignalInfo, bool) {
+	if h, ok := c.handled[signal]; ok {
 		return h, true
 	}
-	for _, h := range se.GDB.handling.base {
+	for _, h := range c.GDB.handling.base {
 		if h.Signal == signal {
 			return h, true
 		}
@@ -38,8 +44,8 @@ func (se *settings) handlesOwn(signal string) (protocol.SignalInfo, bool) {
 }
 
 // withBase calls then when gdb's own table is known.
-func (se *settings) withBase(q *request.Request, then func()) {
-	h := &se.GDB.handling
+func (sg *signals) withBase(q *request.Request, then func()) {
+	h := &sg.GDB.handling
 	if h.base != nil {
 		then()
 		return
@@ -49,11 +55,11 @@ func (se *settings) withBase(q *request.Request, then func()) {
 		return
 	}
 	h.asked = true
-	se.inConsoleOr(q, "info signals", func(a request.Answer) {
+	sg.inConsoleOr(q, "info signals", func(a request.Answer) {
 		h.asked = false
 		h.base = signalsIn(a.Text)
 		for i := range h.base { // temporary, see ignoreSIGCONT
-			if se.GDB.quietSIGCONT > 0 && h.base[i].Signal == "SIGCONT" {
+			if sg.GDB.quietSIGCONT > 0 && h.base[i].Signal == "SIGCONT" {
 				h.base[i].Stop, h.base[i].Print, h.base[i].Pass = true, true, true
 			}
 		}
@@ -66,44 +72,37 @@ func (se *settings) withBase(q *request.Request, then func()) {
 		for _, then := range waiting {
 			then()
 		}
-		for _, o := range se.GDB.Machines {
-			o.runs.settle()
-		}
+		sg.GDB.others = true
 	})
 }
 
-// inConsoleOr is InConsole, but passes on gdb's errors as well.
-func (se *settings) inConsoleOr(q *request.Request, line string, then func(request.Answer)) {
-	se.ask(q, then, "-interpreter-exec", append(se.Where(q), "console", line)...).Print = true
-}
-
 // handleOwn executes handle in a shared gdb.
-func (se *settings) handleOwn(q *request.Request, names []string) {
-	se.withBase(q, func() {
-		signals, unknown := se.GDB.handling.named(names)
+func (sg *signals) handleOwn(q *request.Request, names []string) {
+	sg.withBase(q, func() {
+		signals, unknown := sg.GDB.handling.named(names)
 		if unknown != "" {
-			se.Fail(q, noFlag(unknown))
+			sg.Fail(q, noFlag(unknown))
 			return
 		}
 		table := signalTable{Signals: []protocol.SignalInfo{}}
 		for _, name := range signals {
-			h, _ := se.handlesOwn(name)
+			h, _ := sg.handlesOwn(name)
 			for _, action := range q.Args.Actions {
 				if !act(&h, action) {
-					se.Fail(q, noFlag(action))
+					sg.Fail(q, noFlag(action))
 					return
 				}
 			}
 			table.Signals = append(table.Signals, h)
 		}
 		for _, h := range table.Signals {
-			if se.signals == nil {
-				se.signals = map[string]protocol.SignalInfo{}
+			if sg.handled == nil {
+				sg.handled = map[string]protocol.SignalInfo{}
 			}
-			se.signals[h.Signal] = h
-			se.tellHandling(h.Signal)
+			sg.handled[h.Signal] = h
+			sg.tellHandling(h.Signal)
 		}
-		se.Reply(q, table)
+		sg.Reply(q, table)
 	})
 }
 
@@ -176,14 +175,14 @@ var numberedSignals = []string{
 }
 
 // tellHandling updates gdb's table for a signal.
-func (se *settings) tellHandling(signal string) {
+func (sg *signals) tellHandling(signal string) {
 	var all protocol.SignalInfo
 	first, differ := true, false
-	for _, o := range se.GDB.Machines {
-		if o.termination.finished() {
+	for _, o := range sg.GDB.ranks {
+		if o.finished() {
 			continue
 		}
-		h, _ := o.settings.handlesOwn(signal)
+		h, _ := o.handlesOwn(signal)
 		differ = differ || !first && h.Pass != all.Pass
 		all.Stop, all.Print, all.Pass = all.Stop || h.Stop, all.Print || h.Print, all.Pass || h.Pass
 		first = false
@@ -191,18 +190,18 @@ func (se *settings) tellHandling(signal string) {
 	if all.Stop = all.Stop || differ; all.Stop {
 		all.Print = true
 	}
-	told := se.GDB.handling.told[signal]
+	told := sg.GDB.handling.told[signal]
 	if told.Stop == all.Stop && told.Print == all.Print && told.Pass == all.Pass {
 		return
 	}
 	told.Stop, told.Print, told.Pass = all.Stop, all.Print, all.Pass
-	se.GDB.handling.told[signal] = told
+	sg.GDB.handling.told[signal] = told
 	line := handleLine(told)
-	if se.GDB.quietSIGCONT > 0 && signal == "SIGCONT" {
-		se.GDB.handle = line
+	if sg.GDB.quietSIGCONT > 0 && signal == "SIGCONT" {
+		sg.GDB.handle = line
 		return
 	}
-	se.Tell("handle", console, line)
+	sg.Tell("handle", console, line)
 }
 
 // handleLine returns the command that sets the handling of a signal.
@@ -219,17 +218,17 @@ func handleLine(h protocol.SignalInfo) string {
 // ownSignal reports whether a thread is to be resumed, because it has stopped at a
 // signal at which this rank does not stop. If the program is not to get the signal, it
 // is removed.
-func (se *settings) ownSignal(t *values.Thread) (goesOn bool) {
+func (sg *signals) ownSignal(t *values.Thread) (goesOn bool) {
 	name := t.Stop.Str("signal-name")
-	if se.GDB.handling.base == nil || t.Stop.Str("reason") != "signal-received" {
+	if sg.GDB.handling.base == nil || t.Stop.Str("reason") != "signal-received" {
 		return false
 	}
-	h, ok := se.handlesOwn(name)
+	h, ok := sg.handlesOwn(name)
 	if !ok {
 		return false
 	}
-	if !h.Pass && se.GDB.handling.told[name].Pass {
-		se.Tell("handle", "-interpreter-exec", "--thread", se.GDBThread(t.ID), "console", "queue-signal 0")
+	if !h.Pass && sg.GDB.handling.told[name].Pass {
+		sg.Tell("handle", "-interpreter-exec", "--thread", sg.GDBThread(t.ID), "console", "queue-signal 0")
 	}
 	return !h.Stop
 }

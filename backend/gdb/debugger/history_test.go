@@ -205,7 +205,7 @@ func (h *history) step() {
 
 func (h *history) settleAll() {
 	for _, m := range h.machines {
-		m.runs.settle()
+		m.settle()
 	}
 }
 

@@ -29,15 +29,16 @@ func TestMachine(t *testing.T) {
 	datadriven.Walk(t, "testdata/machine", func(t *testing.T, path string) {
 		m := NewMachine(backend.Target{Rank: 3, PID: 42}, Host{})
 		var now time.Duration
-		New(1).Add(m)
+		g := New(1)
+		g.Add(m)
 		datadriven.RunTest(t, path, func(t *testing.T, d *datadriven.TestData) string {
-			play(t, m, &now, d)
-			return drain(m)
+			g = play(t, g, m, &now, d)
+			return drain(g, m)
 		})
 	})
 }
 
-func play(t *testing.T, m *Machine, now *time.Duration, d *datadriven.TestData) {
+func play(t *testing.T, g *Debugger, m *Machine, now *time.Duration, d *datadriven.TestData) *Debugger {
 	var wait time.Duration
 	if d.HasArg("wait") {
 		var text string
@@ -58,7 +59,7 @@ func play(t *testing.T, m *Machine, now *time.Duration, d *datadriven.TestData) 
 		m.Start(*now, 1, stop, wait, false)
 	case "gdb":
 		for line := range strings.SplitSeq(d.Input, "\n") {
-			m.GDB.Record(*now, mitest.Record(line))
+			g.Record(*now, mitest.Record(line))
 		}
 	case "do":
 		id, _ := strconv.Atoi(d.CmdArgs[0].Key)
@@ -73,7 +74,7 @@ func play(t *testing.T, m *Machine, now *time.Duration, d *datadriven.TestData) 
 		m.Do(*now, protocol.RequestID(id), wait, &request.Command{Name: name, Args: args})
 	case "tick":
 		*now, _ = time.ParseDuration(d.CmdArgs[0].Key)
-		m.GDB.Tick(*now)
+		g.Tick(*now)
 	case "ended":
 		code, err := strconv.Atoi(d.CmdArgs[0].Key)
 		exit := protocol.Exit{Code: code}
@@ -86,9 +87,10 @@ func play(t *testing.T, m *Machine, now *time.Duration, d *datadriven.TestData) 
 	case "missed":
 		m.Missed(*now)
 	case "died":
-		if len(m.GDB.Died(*now, End{Cause: d.CmdArgs[0].Key, Crashed: true}, d.HasArg("another"))) > 0 {
-			deadly := m.GDB.Killer()
-			New(1).Add(m)
+		if len(g.Died(*now, End{Cause: d.CmdArgs[0].Key, Crashed: true}, d.HasArg("another"))) > 0 {
+			deadly := g.Killer()
+			g = New(1)
+			g.Add(m)
 			if deadly != "" {
 				m.Avoid(deadly)
 			}
@@ -99,10 +101,11 @@ func play(t *testing.T, m *Machine, now *time.Duration, d *datadriven.TestData) 
 	default:
 		t.Fatalf("%s: no command %s", d.Pos, d.Cmd)
 	}
+	return g
 }
 
 // drain prints the effects and removes them.
-func drain(m *Machine) string {
+func drain(g *Debugger, m *Machine) string {
 	var b strings.Builder
 	for _, s := range m.Out.Signals {
 		fmt.Fprintf(&b, "signal %v to %s\n", s.Sig, [...]string{"target", "group", "gdb"}[s.To])
@@ -127,7 +130,7 @@ func drain(m *Machine) string {
 	if m.StateNow() != m.State {
 		fmt.Fprintf(&b, ", as if %v", m.StateNow())
 	}
-	if d := m.GDB.Deadline(); d != 0 {
+	if d := g.Deadline(); d != 0 {
 		fmt.Fprintf(&b, ", until %v", d)
 	}
 	return b.String() + "]\n"

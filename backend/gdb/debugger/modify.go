@@ -166,7 +166,7 @@ func refusedCommand(line string) *protocol.Fault {
 	switch {
 	case isContinue(line):
 		return nil
-	case slices.Contains(resuming, word) || ownLines[word] != nil:
+	case slices.Contains(resuming, word) || ownLines[word] != "":
 		why, refused = "continue, as the last command, continues the rank", true
 	case strings.TrimSpace(rest) == "" && slices.Contains(needWords, word):
 		why, refused = linesHint, true

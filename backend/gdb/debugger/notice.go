@@ -9,13 +9,7 @@ import (
 
 	"sdm/backend/gdb/request"
 	"sdm/backend/mi"
-	"sdm/protocol"
 )
-
-// note sends a note to the user.
-func (bc *breakCommands) note(format string, args ...any) {
-	bc.Event(protocol.KindNote, protocol.Note{Text: fmt.Sprintf(format, args...)})
-}
 
 // invalidIn reports where the new condition of a breakpoint is not valid, and answers.
 func (bc *breakCommands) invalidIn(q *request.Request, number string, why map[string]string) {

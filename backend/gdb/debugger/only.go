@@ -61,8 +61,8 @@ func (bc *breakCommands) withoutChoice(q *request.Request, a request.Answer, con
 	switch {
 	case next == 0 && !strings.Contains(a.Results.Str("msg"), noChoice) || next == len(conjunctions):
 		return false
-	case next == 0 && !q.Replayed && !bc.runs.inCall && bc.StateNow() == backend.Stopped:
-		bc.moves.useOwnGDB(q, "a condition in Fortran")
+	case next == 0 && !q.Replayed && !bc.inCall && bc.StateNow() == backend.Stopped:
+		bc.needsOwnGDB(q, "a condition in Fortran")
 	default:
 		again(bc.joined(conjunctions[next], condition))
 	}

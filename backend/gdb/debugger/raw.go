@@ -14,13 +14,15 @@ import (
 	"sdm/protocol/pattern"
 )
 
-// settings executes lines of gdb's command line, and keeps what they set.
-type settings struct {
-	*Machine
-	signals    map[string]protocol.SignalInfo // the user's handling, in a shared gdb
-	identified bool                           // see identify
-
-	toldFilters bool // see tellFilters
+// lines executes lines of gdb's command line and commands of GDB/MI.
+type lines struct {
+	*core
+	groupStop    *groupStop
+	filters      *filters
+	stops        *stops
+	runs         *runs
+	interruption *interruption
+	termination  *termination
 }
 
 // resuming are gdb's commands that resume a target, with gdb's abbreviations. Without &
@@ -54,17 +56,15 @@ const (
 var needWords = []string{"python", "py", "guile", "gu", "shell", "!", "compile", "expression"}
 
 // ownLines are gdb commands for which sdm has its own.
-var ownLines = map[string]func(*Machine, *request.Request){
-	"kill": func(m *Machine, q *request.Request) { m.termination.kill(q) }, "k": func(m *Machine, q *request.Request) { m.termination.kill(q) },
-	"detach": func(m *Machine, q *request.Request) { m.termination.detachRank(q) }, "det": func(m *Machine, q *request.Request) { m.termination.detachRank(q) },
-	"interrupt": (*Machine).interrupt, "-exec-interrupt": (*Machine).interrupt,
-	"-target-detach": func(m *Machine, q *request.Request) { m.termination.detachRank(q) },
+var ownLines = map[string]string{
+	"kill": "kill", "k": "kill", "detach": "detach", "det": "detach", "-target-detach": "detach",
+	"interrupt": "interrupt", "-exec-interrupt": "interrupt",
 }
 
 // intercept answers lines that must not reach gdb unchanged.
-func (se *settings) intercept(q *request.Request, line string) bool {
+func (ln *lines) intercept(q *request.Request, line string) bool {
 	word, rest, _ := strings.Cut(line, " ")
-	if se.refuses(q, line) || se.moves.disturbs(q, line) {
+	if ln.refuses(q, line) || ln.disturbs(q, line) {
 		return true
 	}
 	why, refused := refusedLines[word]
@@ -72,51 +72,57 @@ func (se *settings) intercept(q *request.Request, line string) bool {
 		why, refused = linesHint, true
 	}
 	if refused {
-		se.Fail(q, &protocol.Fault{Kind: protocol.FaultUsage, Message: word + " is not handed to gdb", Hint: why})
+		ln.Fail(q, &protocol.Fault{Kind: protocol.FaultUsage, Message: word + " is not handed to gdb", Hint: why})
 		return true
 	}
-	if do, ok := ownLines[word]; ok {
-		do(se.Machine, q)
-		return true
+	switch ownLines[word] {
+	case "kill":
+		ln.termination.kill(q)
+	case "detach":
+		ln.termination.detachRank(q)
+	case "interrupt":
+		ln.interruption.interrupt(q)
+	default:
+		return false
 	}
-	return false
+	return true
 }
 
 // passLine executes a line of gdb's command line.
-func (se *settings) passLine(q *request.Request) {
+func (ln *lines) passLine(q *request.Request) {
 	line := strings.TrimSpace(q.Args.Text)
-	if se.intercept(q, line) {
+	if ln.intercept(q, line) {
 		return
 	}
-	line, file, _ := gdbtext.FileOfRank(line, se.Target.Rank)
-	se.attach.keepHandling(line)
-	se.GDB.elements = se.GDB.elements || setsElements.MatchString(line)
+	line, file, _ := gdbtext.FileOfRank(line, ln.Target.Rank)
+	ln.groupStop.keepHandling(line)
+	ln.GDB.elements = ln.GDB.elements || setsElements.MatchString(line)
 	if found := setsObject.FindStringSubmatch(line); found != nil {
-		se.GDB.objects = !slices.Contains([]string{"off", "of", "no", "n", "disable", "0"}, found[1])
+		ln.GDB.objects = !slices.Contains([]string{"off", "of", "no", "n", "disable", "0"}, found[1])
 	}
 	line = withoutInput(line)
 	word, _, _ := strings.Cut(line, " ")
 	if slices.Contains(resuming, word) {
-		if se.StateNow() != backend.Stopped {
-			se.Fail(q, se.StateNow().Refuse(protocol.NeedStopped))
+		if ln.StateNow() != backend.Stopped {
+			ln.Fail(q, ln.StateNow().Refuse(protocol.NeedStopped))
 			return
 		}
-		se.attach.continueFrozen()
+		ln.groupStop.continueFrozen()
 		line = strings.TrimSuffix(line, "&") + "&"
 	}
-	if aboutPlace.MatchString(line) && se.GDB.Shared() && se.StateNow() == backend.Stopped {
-		se.Tell(q.What(), "-interpreter-exec", append(se.At(q), "console", "frame")...)
+	if aboutPlace.MatchString(line) && ln.GDB.Shared() && ln.StateNow() == backend.Stopped {
+		ln.Tell(q.What(), "-interpreter-exec", append(ln.At(q), "console", "frame")...)
 	}
-	where := se.Where(q)
+	where := ln.Where(q)
 	if setsLanguage.MatchString(line) {
 		where = nil // with --thread and --frame gdb would restore the previous language
 	}
-	se.pass(q, false, file, "-interpreter-exec", append(where, "console", line)...)
+	ln.pass(q, false, file, "-interpreter-exec", append(where, "console", line)...)
 	if definesFilters.MatchString(line) {
-		se.tellFilters()
+		ln.filters.tellFilters()
 	}
 	if strings.HasPrefix(line, "info line") || word == "x" || strings.HasPrefix(word, "x/") {
-		se.values.Printer.KeepLine(q)
+		ln.values.Printer.KeepLine(q)
 	}
 }
 
@@ -164,54 +170,54 @@ func withoutInput(line string) string {
 
 // passMI executes a GDB/MI command, after making the thread and frame that the user has
 // selected gdb's selection.
-func (se *settings) passMI(q *request.Request) {
+func (ln *lines) passMI(q *request.Request) {
 	line := strings.TrimSpace(q.Args.Text)
 	if !strings.HasPrefix(line, "-") {
-		se.Fail(q, &protocol.Fault{Kind: protocol.FaultUsage, Message: "a GDB/MI command begins with a dash", Hint: "gdb COMMAND hands over a line of gdb's command line"})
+		ln.Fail(q, &protocol.Fault{Kind: protocol.FaultUsage, Message: "a GDB/MI command begins with a dash", Hint: "gdb COMMAND hands over a line of gdb's command line"})
 		return
 	}
-	if se.intercept(q, line) {
+	if ln.intercept(q, line) {
 		return
 	}
-	if se.StateNow() == backend.Stopped {
+	if ln.StateNow() == backend.Stopped {
 		if strings.HasPrefix(line, "-exec-") {
-			se.attach.continueFrozen()
+			ln.groupStop.continueFrozen()
 		}
-		at := se.At(q)
-		se.Tell(q.What(), "-thread-select", at[1])
-		se.Tell(q.What(), "-stack-select-frame", at[3])
+		at := ln.At(q)
+		ln.Tell(q.What(), "-thread-select", at[1])
+		ln.Tell(q.What(), "-stack-select-frame", at[3])
 	}
-	line, file, _ := gdbtext.FileOfRank(line, se.Target.Rank)
-	se.pass(q, true, file, line)
+	line, file, _ := gdbtext.FileOfRank(line, ln.Target.Rank)
+	ln.pass(q, true, file, line)
 }
 
 // pass sends a line. file is what it writes.
-func (se *settings) pass(q *request.Request, raw bool, file gdbtext.RankFile, command string, args ...string) {
+func (ln *lines) pass(q *request.Request, raw bool, file gdbtext.RankFile, command string, args ...string) {
 	var k *call
-	k = se.ask(q, func(a request.Answer) {
+	k = ln.ask(q, func(a request.Answer) {
 		a.Text = file.Shown(a.Text)
 		if a.Failed() {
-			se.endedEarly(q, a, file)
+			ln.endedEarly(q, a, file)
 			return
 		}
-		se.passed(q, k, a)
+		ln.passed(q, k, a)
 	}, command, args...)
 	k.Print, k.Raw = true, raw
 }
 
 // endedEarly answers for a line that has failed after some output: frame apply and
 // thread apply, for instance.
-func (se *settings) endedEarly(q *request.Request, a request.Answer, file gdbtext.RankFile) {
+func (ln *lines) endedEarly(q *request.Request, a request.Answer, file gdbtext.RankFile) {
 	message := file.Shown(a.Results.Str("msg"))
 	text := strings.TrimRight(withoutNumbers(a.Text), "\n")
 	if strings.TrimRight(message, "\n") == text || text == "" {
 		text = message
 	}
-	se.runs.stoppedInCall(a)
+	ln.stops.stoppedInCall(a)
 	if !strings.HasSuffix(text, message) { // otherwise it is in the output as well
 		text += "\n" + message
 	}
-	se.Fail(q, &protocol.Fault{Kind: protocol.FaultGDB, Message: text})
+	ln.Fail(q, &protocol.Fault{Kind: protocol.FaultGDB, Message: text})
 }
 
 var historyNumbers = pattern.New(`(?m)^\$[0-9]+ = `)
@@ -222,7 +228,7 @@ func withoutNumbers(text string) string { return historyNumbers.ReplaceAllString
 
 // passed processes the result of a line that has not failed. If the line has resumed the target, that counts as a
 // resume of the rank.
-func (se *settings) passed(q *request.Request, k *call, a request.Answer) {
+func (ln *lines) passed(q *request.Request, k *call, a request.Answer) {
 	text := a.Text
 	if !k.Raw {
 		text = withoutNumbers(text)
@@ -231,10 +237,10 @@ func (se *settings) passed(q *request.Request, k *call, a request.Answer) {
 		text = gdbtext.TruncateText(text, values.MaxShown)
 	}
 	if protocol.IsSetting(q.Args.Text) {
-		text = se.GDB.setting.outputOf(q.Command, text)
+		text = ln.GDB.setting.outputOf(q.Command, text)
 	}
 	if infoProgram.MatchString(q.Args.Text) {
-		text = se.ownStandpoints(text)
+		text = ln.ownStandpoints(text)
 	}
 	if k.Raw {
 		r := a.Record
@@ -243,15 +249,16 @@ func (se *settings) passed(q *request.Request, k *call, a request.Answer) {
 	}
 	if id, ok := a.Results.Int("new-thread-id"); ok {
 		f, _ := values.FrameIn(a.Results)
-		se.chosen = request.Selection{Thread: se.threads.IDOf(id), Frame: f.Level}
+		ln.choose(request.Selection{Thread: ln.threads.IDOf(id), Frame: f.Level})
 	}
-	if a.Name != "running" || se.run != nil || se.State != backend.Stopped {
-		se.Reply(q, values.TextBody{Text: text})
+	if a.Name != "running" || ln.run != nil || ln.State != backend.Stopped {
+		ln.Reply(q, values.TextBody{Text: text})
 		return
 	}
-	se.run = &run{request: q, token: k.token, back: goesBack(q.Args.Text)}
-	se.runs.nowRunning(se.run, values.TextBody{Text: text})
-	if others := se.runs.othersUnlocked(); others != nil {
+	r := &run{request: q, token: k.token, back: goesBack(q.Args.Text)}
+	ln.begins(r)
+	ln.runs.nowRunning(r, values.TextBody{Text: text})
+	if others := ln.runs.othersUnlocked(); others != nil {
 		others()
 	}
 }

@@ -22,23 +22,23 @@ var refusedSettings = []struct {
 }
 
 // refuses answers a line that is refused, or that a shared gdb cannot execute; false: it is neither.
-func (se *settings) refuses(q *request.Request, line string) bool {
+func (ln *lines) refuses(q *request.Request, line string) bool {
 	words := strings.Fields(line)
-	if len(words) > 1 && (words[0] == "catch" || words[0] == "tcatch") && words[1] == "vfork" && !se.Target.AllStop {
-		se.Fail(q, &protocol.Fault{Kind: protocol.FaultUsage, Message: "catch vfork is not handed to gdb", Hint: "without gdb in front it gives the rank a gdb that can resume it"})
+	if len(words) > 1 && (words[0] == "catch" || words[0] == "tcatch") && words[1] == "vfork" && !ln.Target.AllStop {
+		ln.Fail(q, &protocol.Fault{Kind: protocol.FaultUsage, Message: "catch vfork is not handed to gdb", Hint: "without gdb in front it gives the rank a gdb that can resume it"})
 		return true
 	}
 	if len(words) < 3 || words[0] != "set" && words[0] != "-gdb-set" {
 		return false
 	}
 	setting := strings.Join(words[1:], " ")
-	if se.GDB.Shared() && setting == "follow-fork-mode child" {
-		se.moves.useOwnGDB(q, strconv.Quote(line))
+	if ln.GDB.Shared() && setting == "follow-fork-mode child" {
+		ln.needsOwnGDB(q, strconv.Quote(line))
 		return true
 	}
 	for _, s := range refusedSettings {
 		if s.setting.MatchString(setting) {
-			se.Fail(q, &protocol.Fault{Kind: protocol.FaultUsage, Message: setting + ": " + s.why, Hint: s.hint})
+			ln.Fail(q, &protocol.Fault{Kind: protocol.FaultUsage, Message: setting + ": " + s.why, Hint: s.hint})
 			return true
 		}
 	}

@@ -6,7 +6,6 @@ package debugger
 import (
 	"encoding/json"
 	"fmt"
-	"slices"
 
 	"sdm/backend/gdb/request"
 	"sdm/protocol"
@@ -14,7 +13,7 @@ import (
 
 // replay executes commands one after another, since one may refer to the breakpoint of
 // an earlier one, and then calls then. Failures are reported.
-func (att *attachment) replay(list []protocol.Command, then func()) {
+func (cm *commands) replay(list []protocol.Command, then func()) {
 	for len(list) > 0 {
 		c := list[0]
 		list = list[1:]
@@ -22,16 +21,16 @@ func (att *attachment) replay(list []protocol.Command, then func()) {
 		if !ok {
 			continue
 		}
-		q := &request.Request{Command: &request.Command{Name: c.Name, Args: c.Args}, Began: att.now, Replayed: true}
+		q := &request.Request{Command: &request.Command{Name: c.Name, Args: c.Args}, Began: cm.now, Replayed: true}
 		q.Into = func(g protocol.Group) {
 			if g.Kind == protocol.KindFault {
-				att.notAgain(q, g)
+				cm.notAgain(q, g)
 			}
-			if !att.State.IsOver() {
-				att.replay(list, then)
+			if !cm.State.IsOver() {
+				cm.replay(list, then)
 			}
 		}
-		row.do(att.Machine, q)
+		row.do(cm, q)
 		return
 	}
 	then()
@@ -46,7 +45,7 @@ func faultIn(g protocol.Group) *protocol.Fault {
 	return &f
 }
 
-func (att *attachment) notAgain(q *request.Request, g protocol.Group) {
+func (cm *commands) notAgain(q *request.Request, g protocol.Group) {
 	f := faultIn(g)
 	if f == nil {
 		return
@@ -58,17 +57,5 @@ func (att *attachment) notAgain(q *request.Request, g protocol.Group) {
 	case q.Args.Breakpoint != 0:
 		text = fmt.Sprintf("breakpoint %d (%s)", q.Args.Breakpoint, text)
 	}
-	att.Event(protocol.KindNote, protocol.Note{Text: text + " could not be set again: " + f.Message})
-}
-
-// before returns the commands for a rank that starts. At its first instruction no
-// libraries are loaded, so breakpoints become pending.
-func (att *attachment) before() []protocol.Command {
-	all := slices.Clone(att.Target.Before)
-	for i := range all {
-		if info, _ := protocol.LookupCommand(all[i].Name); att.Target.Held && info.MakesPoint() && info.Takes("location") {
-			all[i].Args.Pending = true
-		}
-	}
-	return all
+	cm.Event(protocol.KindNote, protocol.Note{Text: text + " could not be set again: " + f.Message})
 }

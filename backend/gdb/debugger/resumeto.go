@@ -8,6 +8,7 @@ import (
 	"strings"
 
 	"sdm/backend/gdb/request"
+	"sdm/backend/gdb/values"
 	"sdm/backend/mi"
 	"sdm/protocol"
 )
@@ -42,7 +43,7 @@ func (rn *runs) resumeTo(q *request.Request, word string) {
 			return
 		}
 		rn.onlyPlace(q, location, func(location string) { rn.resumeByLine(q, word+" "+location+" ") }, func() {
-			rn.moves.useOwnGDB(q, word+" with several places")
+			rn.needsOwnGDB(q, word+" with several places")
 		})
 	})
 }
@@ -107,4 +108,25 @@ func isSignal(text string) bool {
 		}
 	}
 	return text != ""
+}
+
+// continueRun executes continue. With a count N it ignores the next N-1 hits of the breakpoint
+// at which the rank has stopped, as gdb does; elsewhere the count has no effect. Both
+// are reported in gdb's words.
+func (rn *runs) continueRun(q *request.Request) {
+	if t := rn.threads.Find(rn.chosen.Thread); q.Args.Count > 0 && t != nil {
+		rn.ignoreNext(q, t)
+	}
+	rn.resumeAll(q)
+}
+
+func (rn *runs) ignoreNext(q *request.Request, t *values.Thread) {
+	p, hits := rn.points.at(t.Stop), q.Args.Count-1
+	// =breakpoint-deleted may be outstanding
+	if p == nil || p.gone || p.number <= 0 || t.Stop.Str("disp") == "del" {
+		rn.Event(protocol.KindNote, protocol.Note{Text: "Not stopped at any breakpoint; argument ignored."})
+		return
+	}
+	rn.Tell(q.What(), "-break-after", p.gdb, strconv.Itoa(hits))
+	rn.Event(protocol.KindNote, protocol.Note{Text: ignoring(p.number, hits)})
 }

@@ -17,42 +17,42 @@ type signalTable struct {
 // maxSignals bounds what one handle may name.
 const maxSignals = 200
 
-func (se *settings) handleSignal(q *request.Request) {
+func (sg *signals) handleSignal(q *request.Request) {
 	names := strings.Fields(q.Args.Signal)
 	words := append(names[:len(names):len(names)], q.Args.Actions...)
 	if len(names) == 0 || len(words) > maxSignals {
-		se.Fail(q, &protocol.Fault{Kind: protocol.FaultUsage, Message: "which signals?", Hint: "handle SIGUSR1 nostop noprint pass"})
+		sg.Fail(q, &protocol.Fault{Kind: protocol.FaultUsage, Message: "which signals?", Hint: "handle SIGUSR1 nostop noprint pass"})
 		return
 	}
 	for _, w := range words {
 		if !isSignal(strings.ReplaceAll(w, "-", "")) { // "1-15" is a range
-			se.Fail(q, notASignal(w))
+			sg.Fail(q, notASignal(w))
 			return
 		}
 	}
-	if se.GDB.Shared() {
-		se.handleOwn(q, names)
+	if sg.GDB.Shared() {
+		sg.handleOwn(q, names)
 		return
 	}
 	line := "handle " + strings.Join(words, " ")
-	se.attach.keepHandling(line)
-	se.values.Printer.InConsole(q, line, func(text string) { se.Reply(q, signalTable{signalsIn(text)}) })
+	sg.groupStop.keepHandling(line)
+	sg.values.Printer.InConsole(q, line, func(text string) { sg.Reply(q, signalTable{signalsIn(text)}) })
 }
 
-func (se *settings) infoSignals(q *request.Request) {
+func (sg *signals) infoSignals(q *request.Request) {
 	if s := q.Args.Signal; s != "" && !isSignal(s) {
-		se.Fail(q, notASignal(s))
+		sg.Fail(q, notASignal(s))
 		return
 	}
 	line := strings.TrimSpace("info signals " + q.Args.Signal)
-	se.values.Printer.InConsole(q, line, func(text string) {
+	sg.values.Printer.InConsole(q, line, func(text string) {
 		list := signalsIn(text)
 		for i := range list {
-			if own, ok := se.handlesOwn(list[i].Signal); ok {
+			if own, ok := sg.handlesOwn(list[i].Signal); ok {
 				list[i] = own
 			}
 		}
-		se.Reply(q, signalTable{list})
+		sg.Reply(q, signalTable{list})
 	})
 }
 

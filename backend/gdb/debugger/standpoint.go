@@ -21,17 +21,17 @@ const sinceDeleted = "It stopped at a breakpoint that has since been deleted."
 
 // ownStandpoints translates that text as if gdb had this rank alone: with breakpoints
 // of this rank, by sdm's numbers.
-func (se *settings) ownStandpoints(text string) string {
+func (ln *lines) ownStandpoints(text string) string {
 	var lines []string
 	own, deleted := false, -1
 	for line := range strings.SplitSeq(text, "\n") {
 		switch found := stoppedAt.FindStringSubmatch(line); {
-		case found != nil && se.points.claimed(found[1]):
+		case found != nil && ln.points.claimed(found[1]):
 			own = true
-			line = strings.Replace(line, found[1], strconv.Itoa(se.points.numberOf(found[1])), 1)
-		case found != nil && se.GDB.Shared():
+			line = strings.Replace(line, found[1], strconv.Itoa(ln.points.numberOf(found[1])), 1)
+		case found != nil && ln.GDB.Shared():
 			continue
-		case line == sinceDeleted && se.GDB.Shared():
+		case line == sinceDeleted && ln.GDB.Shared():
 			if deleted >= 0 {
 				continue
 			}

@@ -29,7 +29,7 @@ func TestOwnStandpoints(t *testing.T) {
 			}
 			m := d.Machines[0]
 			m.points.claim(2, "f", mi.Tuple{{Name: "number", Value: mi.Value{Str: "7"}}})
-			if got := m.settings.ownStandpoints(c.text); got != c.want {
+			if got := m.commands.lines.ownStandpoints(c.text); got != c.want {
 				t.Errorf("got %q, want %q", got, c.want)
 			}
 		})

@@ -4,7 +4,6 @@ package debugger
 
 import (
 	"fmt"
-	"slices"
 	"strings"
 	"time"
 
@@ -34,13 +33,6 @@ const (
 
 // maxOtherLine bounds the kept part of that line, in bytes.
 const maxOtherLine = 80
-
-// Started starts the wait for the first line of a program that was started now.
-func (d *Debugger) Started(name string, now time.Duration) {
-	replaces := slices.ContainsFunc(d.Machines, func(m *Machine) bool { return m.recovery.count > 0 })
-	d.Bound = d.Bound.begin(now, replaces)
-	d.Startup = startup{name: name, at: now, last: replaces, bound: d.Bound}
-}
 
 func (b *startup) receive(r mi.Record) {
 	switch {

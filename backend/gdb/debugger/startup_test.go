@@ -56,7 +56,7 @@ func TestBirth(t *testing.T) {
 			if got := d.Startup.refusal("killed by SIGKILL").Error(); got != c.want {
 				t.Errorf("got %s", got)
 			}
-			if got := drain(m); !strings.Contains(got, "1 error") || !strings.Contains(got, "lost") {
+			if got := drain(d, m); !strings.Contains(got, "1 error") || !strings.Contains(got, "lost") {
 				t.Errorf("said %s", got)
 			}
 		})

@@ -37,7 +37,7 @@ func TestSilentGDBIsReplaced(t *testing.T) {
 		t.Fatalf("%d ranks get another gdb", len(orphans))
 	}
 	m := d.Machines[0]
-	if got := drain(m); !strings.Contains(got, "it has said nothing in 3s") || strings.Contains(got, "error") {
+	if got := drain(d, m); !strings.Contains(got, "it has said nothing in 3s") || strings.Contains(got, "error") {
 		t.Errorf("said %s", got)
 	}
 	second := New(1)
@@ -52,7 +52,7 @@ func TestSilentGDBIsReplaced(t *testing.T) {
 	if orphans := second.Died(8*time.Second, killed, true); len(orphans) != 0 {
 		t.Error("a third gdb is started")
 	}
-	if got := drain(m); !strings.Contains(got, "./g has said nothing in 3s") {
+	if got := drain(second, m); !strings.Contains(got, "./g has said nothing in 3s") {
 		t.Errorf("said %s", got)
 	}
 }
@@ -82,7 +82,7 @@ func TestAttachIsBounded(t *testing.T) {
 	if !d.Kill {
 		t.Error("gdb lives")
 	}
-	if got := drain(d.Machines[0]); !strings.Contains(got, "gdb has not taken control of process 42 in 6s") {
+	if got := drain(d, d.Machines[0]); !strings.Contains(got, "gdb has not taken control of process 42 in 6s") {
 		t.Errorf("the first rank: %s", got)
 	}
 	orphans := d.Died(6*time.Second, End{Cause: "killed by SIGKILL", Crashed: true}, true)
@@ -106,7 +106,7 @@ func TestAttachIsUnbounded(t *testing.T) {
 func TestTakingOverIsBounded(t *testing.T) {
 	d := starting(1)
 	m := d.Machines[0]
-	m.attach.request, m.Open, m.State = nil, nil, backend.Stopped
+	m.attaching, m.Open, m.State = nil, nil, backend.Stopped
 	crashed := End{Cause: "killed by SIGSEGV", Crashed: true}
 	d.Startup.Speaks = true
 	if orphans := d.Died(10*time.Second, crashed, true); len(orphans) != 1 {
@@ -126,12 +126,12 @@ func TestTakingOverIsBounded(t *testing.T) {
 			d.Died(at+time.Second, crashed, true)
 		}
 	}
-	drain(m)
+	drain(d, m)
 	d.Tick(18 * time.Second)
 	if orphans := d.Died(18*time.Second, End{Cause: "killed by SIGKILL", Crashed: true}, true); !d.Kill || len(orphans) != 0 {
 		t.Errorf("kill %v, and %d ranks get another gdb", d.Kill, len(orphans))
 	}
-	if got := drain(m); !strings.Contains(got, "no other could take the rank over: it has not taken control of process 42 in 8s: it is at ") {
+	if got := drain(d, m); !strings.Contains(got, "no other could take the rank over: it has not taken control of process 42 in 8s: it is at ") {
 		t.Errorf("said %s", got)
 	}
 }

@@ -6,7 +6,10 @@ import (
 	"fmt"
 	"slices"
 	"strconv"
+	"strings"
 
+	"sdm/backend"
+	"sdm/backend/gdb/request"
 	"sdm/backend/gdb/values"
 	"sdm/backend/mi"
 	"sdm/protocol"
@@ -63,7 +66,7 @@ func (st *stops) reasonOf(stop mi.Tuple) protocol.Stop {
 	case !values.OwnReason(stop):
 		return protocol.Stop{Reason: "interrupted"}
 	case stop.Str("bkptno") != "": // or a catchpoint
-		s.Temporary = stop.Str("disp") == "del" || st.isFirst(st.points.at(stop))
+		s.Temporary = stop.Str("disp") == "del" || st.first.isFirst(st.points.at(stop))
 		if p := st.points.at(stop); p != nil && p.barrier {
 			s.Reason = "barrier"
 		} else if p != nil && s.Detail == "" {
@@ -72,7 +75,7 @@ func (st *stops) reasonOf(stop mi.Tuple) protocol.Stop {
 	case s.Reason == "signal-received" || s.Reason == values.StopAtCore:
 		s.Signal, s.Meaning = stop.Str("signal-name"), stop.Str("signal-meaning")
 	case s.Reason == notRecorded:
-		s.Detail = st.Record.limit
+		s.Detail = st.record.limit
 	case s.Reason == "function-finished":
 		_, s.Returned = stop.Get("return-value")
 	}
@@ -140,4 +143,17 @@ func place(f protocol.Frame) string {
 		return f.Func + " from " + f.From
 	}
 	return f.Func
+}
+
+// stoppedInCall checks whether gdb's error means that a function that an expression
+// called has stopped. Then it reports where the rank is now.
+func (st *stops) stoppedInCall(a request.Answer) {
+	t := st.threads.Find(st.chosen.Thread)
+	if st.State != backend.Stopped || t == nil || !strings.Contains(a.Results.Str("msg"), "while in a function called from GDB") {
+		return
+	}
+	st.inCall = true
+	st.Event(protocol.KindRunning, struct{}{})
+	st.choose(request.Selection{Thread: t.ID})
+	st.Event(protocol.KindStopped, st.stopBody(t, ""), st.stopColumns(t)...)
 }

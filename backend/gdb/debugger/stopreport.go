@@ -11,7 +11,11 @@ import (
 
 // stops reports stops.
 type stops struct {
-	*Machine
+	*core
+	symbols  *symbols
+	first    *firstStop
+	record   *recording
+	actions  *actions
 	deferred *deferredStop // a stop that waits for the values of displays, or nil
 	within   within
 }
@@ -51,14 +55,6 @@ func placeStages() []stopStage {
 
 // reportStop reports the stop that a resume has ended with.
 func (st *stops) reportStop(r *run, t *values.Thread) {
-	st.runs.beginRecord()
-	if first := st.attach.firstStop != ""; first {
-		st.abort.watchAbort()
-	}
-	if st.abort.atAbort(t.Stop) {
-		st.abort.tellAbort(t)
-		return
-	}
 	st.passStages(&stopReport{thread: t, address: r.address}, stopStages())
 }
 
@@ -76,7 +72,7 @@ func (st *stops) passStages(s *stopReport, stages []stopStage) {
 	stages[0](st, s, func() { st.passStages(s, stages[1:]) })
 }
 
-func (st *stops) readFrames(s *stopReport, next func()) { st.Symbols.named(s.thread, next) }
+func (st *stops) readFrames(s *stopReport, next func()) { st.symbols.named(s.thread, next) }
 
 func (st *stops) nameFrame(s *stopReport, next func()) { st.values.Frames.NameFrame(s.thread, next) }
 
@@ -112,13 +108,13 @@ func (st *stops) emitStop(s *stopReport) {
 	if values.OwnReason(t.Stop) {
 		st.addPoints(&body, t)
 	}
-	st.attach.arrived()
+	st.first.arrived()
 	if body.Temporary || body.Reason == protocol.WatchpointScope {
-		st.recovery.forget(body.Breakpoint)
+		st.journal.forget(body.Breakpoint)
 	}
 	for _, w := range body.Triggered {
 		if w.Reason == protocol.WatchpointScope {
-			st.recovery.forget(w.Breakpoint)
+			st.journal.forget(w.Breakpoint)
 		}
 	}
 	body.Displays, body.Commands = s.shown, s.actionOutput.lines
@@ -139,5 +135,20 @@ func (st *stops) addPoints(body *protocol.Stop, t *values.Thread) {
 		body.Then = append(body.Then, p.then()...)
 	}
 	silent := len(reached) > 0 && !slices.ContainsFunc(reached, func(p *point) bool { return !p.silent() })
-	body.Silent = st.attach.firstStop == "" && silent
+	body.Silent = st.first.place == "" && silent
+}
+
+// stopAttached reports the place of a rank that was attached to. If it is in a library,
+// the calling frame of the program is shown and selected.
+func (st *stops) stopAttached(t *values.Thread) {
+	st.withSource(t, func(f *values.Frame, called string) {
+		if f == nil || called == "" {
+			st.stopNamed(t, "attached")
+			return
+		}
+		body, c := st.stopBody(t, "attached"), values.ColumnsOf(st.Target.Rank, 0)
+		body.Within = called
+		st.standWithin(t, f, &body, c)
+		st.Event(protocol.KindStopped, body, c.Sorted()...)
+	})
 }

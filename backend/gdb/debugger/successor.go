@@ -14,7 +14,7 @@ import (
 func (m *Machine) Successor() *Machine {
 	h := NewMachine(m.Target, m.Host)
 	h.values.Frames.OmitAdviceOf(&m.values.Frames)
-	h.State, h.Child = m.State, m.Child
+	h.succeeds(m.core)
 	for _, q := range m.Open {
 		if !q.Answered {
 			h.Open = append(h.Open, &request.Request{Command: q.Command, ID: q.ID, Began: q.Began})

@@ -28,7 +28,7 @@ import (
 //   - Nearly all else needs all libraries: a breakpoint on a function, a step, an expression.
 //     See needsLibraries.
 type symbols struct {
-	*Machine
+	*core
 	Deferred bool          // there may be libraries whose symbols have not been read
 	read     []string      // names of libraries that have been read, as gdb has them
 	pending  int           // number of readings that gdb has not finished
@@ -290,4 +290,17 @@ func frameValues(list []*values.Thread) (texts []string) {
 		}
 	}
 	return texts
+}
+
+// ReadsAll records that gdb is about to read the symbols of all libraries, and makes it read those of
+// libraries that are loaded later.
+func (sy *symbols) ReadsAll(task string) {
+	sy.Deferred = false
+	sy.Tell(task, "-gdb-set", "auto-solib-add", "on")
+}
+
+// startOver forgets what the last gdb has read.
+func (sy *symbols) startOver() {
+	sy.tellReading(false)
+	*sy = symbols{core: sy.core, Deferred: sy.GDB.DefersSymbols}
 }

@@ -46,12 +46,9 @@ func (wc *watchCommands) vforkable(q *request.Request, then func()) {
 		case hangs && q.Replayed:
 			wc.Fail(q, &protocol.Fault{Kind: protocol.FaultUsage, Message: "this gdb cannot resume a rank that it stops at a vfork", Hint: "catch vfork where the rank stands gives it one that can"})
 		case hangs:
-			wc.moves.useOwnGDB(q, "catch vfork (it is interrupted by SIGINT)")
-			if wc.moves.moving != nil {
-				wc.moves.moving.allStop = true
-			}
+			wc.needsAllStop(q, "catch vfork (it is interrupted by SIGINT)")
 		case wc.GDB.Shared() && !q.Replayed:
-			wc.moves.useOwnGDB(q, "catch vfork")
+			wc.needsOwnGDB(q, "catch vfork")
 		default:
 			then()
 		}

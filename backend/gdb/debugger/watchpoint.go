@@ -16,7 +16,7 @@ import (
 )
 
 // watchCommands sets watchpoints and catchpoints.
-type watchCommands struct{ *Machine }
+type watchCommands struct{ *core }
 
 // watchWords are gdb's commands for Args.Access.
 var watchWords = map[string]string{"": "watch", "write": "watch", "read": "rwatch", "access": "awatch"}
@@ -77,7 +77,7 @@ func (wc *watchCommands) readable(q *request.Request, word string, then func()) 
 		then()
 		return
 	}
-	alone := func() { wc.moves.useOwnGDB(q, "reads that may not be watched") }
+	alone := func() { wc.needsOwnGDB(q, "reads that may not be watched") }
 	wc.ask(q, func(a request.Answer) {
 		switch {
 		case a.Failed() && notInMemory.MatchString(a.Results.Str("msg")):
@@ -102,8 +102,8 @@ func (wc *watchCommands) readable(q *request.Request, word string, then func()) 
 // handover.
 func (wc *watchCommands) watchedIn(q *request.Request, then func(watched request.Selection, where []string)) {
 	again := request.Selection{}
-	if wc.moves.moving != nil && q.Replayed {
-		again = wc.moves.moving.watched[q.Args.Breakpoint]
+	if wc.moving != nil && q.Replayed {
+		again = wc.moving.watched[q.Args.Breakpoint]
 	}
 	if !wc.GDB.Shared() && again.Frame == 0 {
 		then(request.Selection{}, wc.Where(q))
@@ -144,7 +144,7 @@ func (wc *watchCommands) setCatch(q *request.Request) {
 	case word == "syscall" && wc.GDB.Shared() && !q.Replayed:
 		// gdb 13.1 decides by the selected program whether another one stops at system
 		// calls.
-		wc.moves.useOwnGDB(q, "catch syscall")
+		wc.needsOwnGDB(q, "catch syscall")
 	default:
 		wc.catch(q)
 	}

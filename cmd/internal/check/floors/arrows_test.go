@@ -27,7 +27,7 @@ var rooms = []struct {
 	path            string
 	upward, mutuals int
 }{
-	{"sdm/backend/gdb/debugger", 21, 56},
+	{"sdm/backend/gdb/debugger", 3, 7},
 	{"sdm/backend/probe", 12, 10},
 	{"sdm/backend/sim", 9, 6},
 	{"sdm/cmd/sdm", 19, 27},
