@@ -30,7 +30,7 @@ type Args struct {
 	// What is evaluated or searched for, and how much of it is shown.
 
 	// expression of print and others; register names of info registers; stacks with progress: the
-	// expression whose value is compared, too (package backend/probe/expression)
+	// expression whose value is compared, too (package backend/probe/internal/expression)
 	Expr string `json:"expr,omitempty"`
 	// print, display, x, disassemble: format letters of gdb without the slash
 	Format string `json:"format,omitempty"`

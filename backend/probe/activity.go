@@ -3,7 +3,7 @@
 package probe
 
 import (
-	"sdm/backend/probe/hold"
+	"sdm/backend/probe/internal/hold"
 	"sdm/protocol"
 	"sdm/protocol/column"
 	"sdm/protocol/rank"

@@ -9,8 +9,8 @@ import (
 	"testing"
 	"time"
 
-	"sdm/backend/probe/argument"
-	"sdm/backend/probe/snapshot"
+	"sdm/backend/probe/internal/argument"
+	"sdm/backend/probe/internal/snapshot"
 )
 
 // TestArguments looks for the arguments of functions that make it hard (testdata/arguments.c). None may be

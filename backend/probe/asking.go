@@ -5,9 +5,9 @@ package probe
 import (
 	"time"
 
-	"sdm/backend/probe/kernelcall"
-	"sdm/backend/probe/proc"
-	"sdm/backend/probe/snapshot"
+	"sdm/backend/probe/internal/kernelcall"
+	"sdm/backend/probe/internal/proc"
+	"sdm/backend/probe/internal/snapshot"
 )
 
 // host is what the kernel tells of all processes of the host, read at most once for a sample.

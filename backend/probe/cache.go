@@ -8,15 +8,15 @@ import (
 	"strconv"
 	"strings"
 
-	"sdm/backend/probe/cfi"
-	"sdm/backend/probe/derived"
-	"sdm/backend/probe/expression"
-	"sdm/backend/probe/hold"
-	"sdm/backend/probe/image"
-	"sdm/backend/probe/mpi"
-	"sdm/backend/probe/python"
-	"sdm/backend/probe/symbol"
-	"sdm/backend/probe/variable"
+	"sdm/backend/probe/internal/cfi"
+	"sdm/backend/probe/internal/derived"
+	"sdm/backend/probe/internal/expression"
+	"sdm/backend/probe/internal/hold"
+	"sdm/backend/probe/internal/image"
+	"sdm/backend/probe/internal/mpi"
+	"sdm/backend/probe/internal/python"
+	"sdm/backend/probe/internal/symbol"
+	"sdm/backend/probe/internal/variable"
 )
 
 // cache holds images by their keys, and processes. One goroutine uses it at a time.

@@ -3,10 +3,10 @@
 package probe
 
 import (
-	"sdm/backend/probe/hold"
-	"sdm/backend/probe/mpi"
-	"sdm/backend/probe/snapshot"
-	"sdm/backend/probe/unwind"
+	"sdm/backend/probe/internal/hold"
+	"sdm/backend/probe/internal/mpi"
+	"sdm/backend/probe/internal/snapshot"
+	"sdm/backend/probe/internal/unwind"
 )
 
 // blocked is the call of MPI that a thread is in.

@@ -12,8 +12,8 @@ import (
 	"testing"
 	"time"
 
-	"sdm/backend/probe/hold"
-	"sdm/backend/probe/proc"
+	"sdm/backend/probe/internal/hold"
+	"sdm/backend/probe/internal/proc"
 )
 
 // TestCallsOfProcessesThatRun checks that nothing is done for calls of MPI while processes are held, and that

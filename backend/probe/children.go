@@ -9,8 +9,8 @@ import (
 	"slices"
 	"strings"
 
-	"sdm/backend/probe/kernelcall"
-	"sdm/backend/probe/proc"
+	"sdm/backend/probe/internal/kernelcall"
+	"sdm/backend/probe/internal/proc"
 	"sdm/protocol/digest"
 	"sdm/protocol/stack"
 	"sdm/protocol/wait"

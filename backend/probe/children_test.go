@@ -14,8 +14,8 @@ import (
 	"time"
 
 	"sdm/backend"
-	"sdm/backend/probe/hold"
-	"sdm/backend/probe/proc"
+	"sdm/backend/probe/internal/hold"
+	"sdm/backend/probe/internal/proc"
 	"sdm/protocol"
 	"sdm/protocol/rank"
 	"sdm/protocol/stack"

@@ -5,11 +5,11 @@ package probe
 import (
 	"strings"
 
-	"sdm/backend/probe/cfi"
-	"sdm/backend/probe/derived"
-	"sdm/backend/probe/hold"
-	"sdm/backend/probe/image"
-	"sdm/backend/probe/unwind"
+	"sdm/backend/probe/internal/cfi"
+	"sdm/backend/probe/internal/derived"
+	"sdm/backend/probe/internal/hold"
+	"sdm/backend/probe/internal/image"
+	"sdm/backend/probe/internal/unwind"
 )
 
 // maxFunction bounds a function whose end is not known, in bytes.

@@ -10,7 +10,7 @@ import (
 	"time"
 
 	"sdm/backend"
-	"sdm/backend/probe/hold"
+	"sdm/backend/probe/internal/hold"
 	"sdm/protocol"
 	"sdm/protocol/column"
 	"sdm/protocol/rank"

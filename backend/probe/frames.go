@@ -10,9 +10,9 @@ import (
 	"strings"
 
 	"sdm/backend"
-	"sdm/backend/probe/snapshot"
-	"sdm/backend/probe/splice"
-	"sdm/backend/probe/unwind"
+	"sdm/backend/probe/internal/snapshot"
+	"sdm/backend/probe/internal/splice"
+	"sdm/backend/probe/internal/unwind"
 	"sdm/protocol/stack"
 )
 

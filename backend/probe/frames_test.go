@@ -6,9 +6,9 @@ import (
 	"strings"
 	"testing"
 
-	"sdm/backend/probe/python"
-	"sdm/backend/probe/splice"
-	"sdm/backend/probe/unwind"
+	"sdm/backend/probe/internal/python"
+	"sdm/backend/probe/internal/splice"
+	"sdm/backend/probe/internal/unwind"
 	"sdm/protocol/stack"
 )
 

@@ -13,9 +13,9 @@ import (
 
 	"github.com/ulikunitz/xz"
 
-	"sdm/backend/probe/image"
+	"sdm/backend/probe/internal/image"
 
-	"sdm/backend/probe/hold"
+	"sdm/backend/probe/internal/hold"
 )
 
 // TestNamesOfCPlusPlus has a program without debug information.

@@ -6,7 +6,7 @@ import (
 	"strconv"
 	"strings"
 
-	"sdm/backend/probe/kernelcall"
+	"sdm/backend/probe/internal/kernelcall"
 )
 
 // inOpenMP adds to a thread that waits in a runtime of OpenMP the thread for which it waits: one that has come from the

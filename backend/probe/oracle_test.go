@@ -18,7 +18,7 @@ import (
 	"testing"
 	"time"
 
-	"sdm/backend/probe/unwind"
+	"sdm/backend/probe/internal/unwind"
 )
 
 // thorough makes tests compare more.

@@ -5,7 +5,7 @@ package probe
 import (
 	"strconv"
 
-	"sdm/backend/probe/proc"
+	"sdm/backend/probe/internal/proc"
 	"sdm/protocol/rank"
 	"sdm/protocol/wait"
 )

@@ -16,9 +16,9 @@ import (
 	"time"
 
 	"sdm/backend"
-	"sdm/backend/probe/expression"
-	"sdm/backend/probe/hold"
-	"sdm/backend/probe/proc"
+	"sdm/backend/probe/internal/expression"
+	"sdm/backend/probe/internal/hold"
+	"sdm/backend/probe/internal/proc"
 	"sdm/protocol"
 	"sdm/protocol/canonical"
 	"sdm/protocol/column"

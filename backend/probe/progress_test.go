@@ -5,8 +5,8 @@ import (
 	"testing"
 	"time"
 
-	"sdm/backend/probe/expression"
-	"sdm/backend/probe/hold"
+	"sdm/backend/probe/internal/expression"
+	"sdm/backend/probe/internal/hold"
 	"sdm/protocol"
 )
 

@@ -9,7 +9,7 @@ import (
 	"strings"
 	"syscall"
 
-	"sdm/backend/probe/snapshot"
+	"sdm/backend/probe/internal/snapshot"
 )
 
 // refused reports whether no thread of a process may be traced.

@@ -5,7 +5,7 @@ import (
 	"syscall"
 	"testing"
 
-	"sdm/backend/probe/snapshot"
+	"sdm/backend/probe/internal/snapshot"
 )
 
 func TestWhyForbidden(t *testing.T) {

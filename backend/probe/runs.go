@@ -5,9 +5,9 @@ package probe
 import (
 	"strings"
 
-	"sdm/backend/probe/hold"
-	"sdm/backend/probe/proc"
-	"sdm/backend/probe/snapshot"
+	"sdm/backend/probe/internal/hold"
+	"sdm/backend/probe/internal/proc"
+	"sdm/backend/probe/internal/snapshot"
 )
 
 // runs tell whether a process has run, and sent something, between two samples.

@@ -8,8 +8,8 @@ import (
 	"slices"
 	"time"
 
-	"sdm/backend/probe/hold"
-	"sdm/backend/probe/snapshot"
+	"sdm/backend/probe/internal/hold"
+	"sdm/backend/probe/internal/snapshot"
 	"sdm/protocol"
 	"sdm/protocol/stack"
 )

@@ -7,8 +7,8 @@ import (
 	"path/filepath"
 	"strings"
 
-	"sdm/backend/probe/hold"
-	"sdm/backend/probe/image"
+	"sdm/backend/probe/internal/hold"
+	"sdm/backend/probe/internal/image"
 )
 
 // DebugFiles is where distributions install separate debug files.

@@ -6,10 +6,10 @@ import (
 	"slices"
 	"sort"
 
-	"sdm/backend/probe/hold"
-	"sdm/backend/probe/image"
-	"sdm/backend/probe/snapshot"
-	"sdm/backend/probe/unwind"
+	"sdm/backend/probe/internal/hold"
+	"sdm/backend/probe/internal/image"
+	"sdm/backend/probe/internal/snapshot"
+	"sdm/backend/probe/internal/unwind"
 )
 
 // snapshot returns a process as it was while it was held, with the stacks of its threads. Threads

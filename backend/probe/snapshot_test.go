@@ -9,8 +9,8 @@ import (
 	"syscall"
 	"testing"
 
-	"sdm/backend/probe/hold"
-	"sdm/backend/probe/snapshot"
+	"sdm/backend/probe/internal/hold"
+	"sdm/backend/probe/internal/snapshot"
 )
 
 // shoot returns the snapshot of a process.

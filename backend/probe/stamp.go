@@ -6,10 +6,10 @@ import (
 	"encoding/binary"
 	"slices"
 
-	"sdm/backend/probe/cfi"
-	"sdm/backend/probe/hold"
-	"sdm/backend/probe/kernelcall"
-	"sdm/backend/probe/snapshot"
+	"sdm/backend/probe/internal/cfi"
+	"sdm/backend/probe/internal/hold"
+	"sdm/backend/probe/internal/kernelcall"
+	"sdm/backend/probe/internal/snapshot"
 	"sdm/protocol/digest"
 	"sdm/protocol/stack"
 )

@@ -8,10 +8,10 @@ import (
 	"syscall"
 	"testing"
 
-	"sdm/backend/probe/amd64"
-	"sdm/backend/probe/hold"
-	"sdm/backend/probe/image"
-	"sdm/backend/probe/unwind"
+	"sdm/backend/probe/internal/amd64"
+	"sdm/backend/probe/internal/hold"
+	"sdm/backend/probe/internal/image"
+	"sdm/backend/probe/internal/unwind"
 )
 
 // stepper executes a program instruction by instruction and keeps the return addresses that its calls

@@ -5,9 +5,9 @@ package probe
 import (
 	"encoding/binary"
 
-	"sdm/backend/probe/hold"
-	"sdm/backend/probe/image"
-	"sdm/backend/probe/unwind"
+	"sdm/backend/probe/internal/hold"
+	"sdm/backend/probe/internal/image"
+	"sdm/backend/probe/internal/unwind"
 )
 
 // stubSections are the sections that contain stubs, and stubSizes the sizes of stubs in bytes.

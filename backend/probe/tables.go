@@ -3,8 +3,8 @@
 package probe
 
 import (
-	"sdm/backend/probe/cfi"
-	"sdm/backend/probe/image"
+	"sdm/backend/probe/internal/cfi"
+	"sdm/backend/probe/internal/image"
 )
 
 // placedTables are the unwind tables of image i of a process, by the addresses of its file. The tables in

@@ -9,11 +9,11 @@ import (
 	"syscall"
 	"time"
 
-	"sdm/backend/probe/hold"
-	"sdm/backend/probe/kernelcall"
-	"sdm/backend/probe/proc"
-	"sdm/backend/probe/snapshot"
-	"sdm/backend/probe/unwind"
+	"sdm/backend/probe/internal/hold"
+	"sdm/backend/probe/internal/kernelcall"
+	"sdm/backend/probe/internal/proc"
+	"sdm/backend/probe/internal/snapshot"
+	"sdm/backend/probe/internal/unwind"
 	"sdm/protocol/stack"
 	"sdm/protocol/wait"
 )

@@ -5,8 +5,8 @@ import (
 	"testing"
 	"time"
 
-	"sdm/backend/probe/hold"
-	"sdm/backend/probe/snapshot"
+	"sdm/backend/probe/internal/hold"
+	"sdm/backend/probe/internal/snapshot"
 	"sdm/protocol/stack"
 	"sdm/protocol/wait"
 )

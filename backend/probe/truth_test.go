@@ -8,9 +8,9 @@ import (
 	"testing"
 	"time"
 
-	"sdm/backend/probe/hold"
-	"sdm/backend/probe/mpi"
-	"sdm/backend/probe/snapshot"
+	"sdm/backend/probe/internal/hold"
+	"sdm/backend/probe/internal/mpi"
+	"sdm/backend/probe/internal/snapshot"
 	"sdm/protocol/stack"
 )
 

@@ -10,7 +10,7 @@ import (
 	"strings"
 	"testing"
 
-	"sdm/backend/probe/mpi"
+	"sdm/backend/probe/internal/mpi"
 	"sdm/launch/launchtest"
 )
 

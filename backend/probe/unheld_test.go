@@ -11,7 +11,7 @@ import (
 	"testing"
 	"time"
 
-	"sdm/backend/probe/hold"
+	"sdm/backend/probe/internal/hold"
 	"sdm/protocol/wait"
 )
 

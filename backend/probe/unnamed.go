@@ -7,8 +7,8 @@ import (
 	"strings"
 
 	"sdm/backend"
-	"sdm/backend/probe/mpi"
-	"sdm/backend/probe/snapshot"
+	"sdm/backend/probe/internal/mpi"
+	"sdm/backend/probe/internal/snapshot"
 	"sdm/protocol/stack"
 	"sdm/protocol/wait"
 )

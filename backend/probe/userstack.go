@@ -7,9 +7,9 @@ import (
 	"slices"
 	"strings"
 
-	"sdm/backend/probe/kernelcall"
-	"sdm/backend/probe/splice"
-	"sdm/backend/probe/unwind"
+	"sdm/backend/probe/internal/kernelcall"
+	"sdm/backend/probe/internal/splice"
+	"sdm/backend/probe/internal/unwind"
 	"sdm/protocol/stack"
 )
 

@@ -12,9 +12,9 @@ import (
 	"strings"
 	"testing"
 
-	"sdm/backend/probe/expression"
-	"sdm/backend/probe/hold"
-	"sdm/backend/probe/variable"
+	"sdm/backend/probe/internal/expression"
+	"sdm/backend/probe/internal/hold"
+	"sdm/backend/probe/internal/variable"
 )
 
 // valued is a program in one language, with expressions that have a value in it and others that have none.

@@ -3,7 +3,7 @@ package probe
 import (
 	"testing"
 
-	"sdm/backend/probe/mpi"
+	"sdm/backend/probe/internal/mpi"
 	"sdm/protocol/rank"
 	"sdm/protocol/wait"
 )

@@ -16,7 +16,7 @@ import (
 	"github.com/spf13/pflag"
 	"golang.org/x/sys/unix"
 
-	"sdm/backend/probe/expression"
+	"sdm/backend/probe"
 	"sdm/cmd/internal/job"
 	"sdm/cmd/internal/servers"
 	"sdm/master/frontend/console"
@@ -152,7 +152,7 @@ func (o *watchOptions) checkOwn() error {
 		}
 	}
 	if o.progress != "" {
-		if _, err := expression.Parse(o.progress); err != nil {
+		if err := probe.CheckExpression(o.progress); err != nil {
 			return fmt.Errorf("--progress %w", err)
 		}
 	}

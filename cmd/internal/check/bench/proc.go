@@ -14,18 +14,19 @@ import (
 	"strings"
 	"time"
 
-	"sdm/backend/probe/proc"
+	"golang.org/x/sys/unix"
 )
 
-// cpuTime returns the processor time that processes have used. schedstat of their threads would lack those that have
-// ended: the sampler's ends with each sample.
+// cpuTime returns the processor time that processes have used, by their clocks (clock_getcpuclockid(3)). schedstat of
+// their threads would lack those that have ended: the sampler's ends with each sample.
 func cpuTime(pids []int) (sum time.Duration) {
 	for _, pid := range pids {
-		t, err := proc.CPUTime(pid)
-		if err != nil {
+		const sched = 2 // CPUCLOCK_SCHED of the kernel
+		var t unix.Timespec
+		if err := unix.ClockGettime(int32(^pid<<3|sched), &t); err != nil {
 			fatal("processor time", fmt.Errorf("process %d: %w", pid, err))
 		}
-		sum += t
+		sum += time.Duration(t.Nano())
 	}
 	return sum
 }

@@ -27,11 +27,11 @@ var doors = map[string][]string{
 	"github.com/cespare/xxhash/v2":       {"sdm/protocol/digest"},
 	"github.com/spf13/pflag":             {"sdm/cmd/internal/original", "sdm/cmd/sdm", "sdm/cmd/sdm-server", "sdm/cmd/sdm-master", "sdm/cmd/internal/startup", "sdm/cmd/internal/gdbflags"},
 	"github.com/chzyer/readline":         {"sdm/master/frontend/console"},
-	"github.com/ianlancetaylor/demangle": {"sdm/backend/probe/symbol"},
-	"github.com/ulikunitz/xz":            {"sdm/backend/probe/symbol"},
-	"golang.org/x/arch":                  {"sdm/backend/probe/amd64", "sdm/backend/probe/argument", "sdm/backend/probe/dataflow", "sdm/backend/probe/derived", "sdm/backend/probe/emulator"},
+	"github.com/ianlancetaylor/demangle": {"sdm/backend/probe/internal/symbol"},
+	"github.com/ulikunitz/xz":            {"sdm/backend/probe/internal/symbol"},
+	"golang.org/x/arch":                  {"sdm/backend/probe/internal/amd64", "sdm/backend/probe/internal/argument", "sdm/backend/probe/internal/dataflow", "sdm/backend/probe/internal/derived", "sdm/backend/probe/internal/emulator"},
 	"golang.org/x/term":                  {"sdm/master/frontend/console", "sdm/cmd"},
-	"golang.org/x/sys":                   {"sdm/protocol/userfile", "sdm/launch/local", "sdm/launch/mpir", "sdm/backend/gdb", "sdm/backend/probe/hold", "sdm/backend/probe/proc", "sdm/master/frontend/rpc", "sdm/server", "sdm/cmd"},
+	"golang.org/x/sys":                   {"sdm/protocol/userfile", "sdm/launch/local", "sdm/launch/mpir", "sdm/backend/gdb", "sdm/backend/probe/internal/hold", "sdm/backend/probe/internal/proc", "sdm/master/frontend/rpc", "sdm/server", "sdm/cmd"},
 	"github.com/cockroachdb/datadriven":  {"sdm/backend/backendtest"}, // imported by tests only
 }
 
@@ -47,7 +47,7 @@ var testDoors = map[string][]string{
 }
 
 // pure are the packages without I/O, clock, goroutines and locks.
-var pure = []string{"sdm/tree", "sdm/tree/topology", "sdm/tree/aggregate", "sdm/tree/sendqueue", "sdm/protocol", "sdm/protocol/rank", "sdm/protocol/digest", "sdm/protocol/column", "sdm/protocol/stack", "sdm/protocol/decode", "sdm/protocol/canonical", "sdm/protocol/ptp", "sdm/backend/mi", "sdm/backend/probe/cfi", "sdm/backend/probe/unwind", "sdm/backend/probe/image", "sdm/backend/probe/amd64", "sdm/backend/probe/argument", "sdm/backend/probe/dataflow", "sdm/backend/probe/derived", "sdm/backend/probe/emulator", "sdm/backend/probe/mpi", "sdm/backend/probe/snapshot", "sdm/backend/probe/symbol", "sdm/backend/probe/python", "sdm/backend/probe/splice", "sdm/backend/gdb/debugger", "sdm/backend/gdb/gdbtext", "sdm/backend/gdb/request", "sdm/backend/gdb/values", "sdm/master/sampling"}
+var pure = []string{"sdm/tree", "sdm/tree/topology", "sdm/tree/aggregate", "sdm/tree/sendqueue", "sdm/protocol", "sdm/protocol/rank", "sdm/protocol/digest", "sdm/protocol/column", "sdm/protocol/stack", "sdm/protocol/decode", "sdm/protocol/canonical", "sdm/protocol/ptp", "sdm/backend/mi", "sdm/backend/probe/internal/cfi", "sdm/backend/probe/internal/unwind", "sdm/backend/probe/internal/image", "sdm/backend/probe/internal/amd64", "sdm/backend/probe/internal/argument", "sdm/backend/probe/internal/dataflow", "sdm/backend/probe/internal/derived", "sdm/backend/probe/internal/emulator", "sdm/backend/probe/internal/mpi", "sdm/backend/probe/internal/snapshot", "sdm/backend/probe/internal/symbol", "sdm/backend/probe/internal/python", "sdm/backend/probe/internal/splice", "sdm/backend/gdb/debugger", "sdm/backend/gdb/gdbtext", "sdm/backend/gdb/request", "sdm/backend/gdb/values", "sdm/master/sampling"}
 
 // impure are the packages that pure packages must not import. For package time see
 // TestPureUsesNoClock.
