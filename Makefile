@@ -11,7 +11,7 @@ FUZZTIME ?= 10s
 # UNRACED take two or three times as long; make faults does so.
 E2E     := sdm/cmd/internal/check/e2e
 RACED   := sdm/launch/launchtest sdm/launch/mpir sdm/backend/gdb/custody sdm/launch/local sdm/server sdm/cmd/sdm-server sdm/cmd/sdm-master sdm/cmd/sdm-pmix sdm/cmd/internal/check/newcommand
-UNRACED := sdm/cmd/sdm sdm/backend/gdb sdm/backend/probe sdm/cmd/internal/check/oracle
+UNRACED := sdm/cmd/sdm sdm/backend/gdb sdm/backend/probe sdm/backend/probe/internal/sampler sdm/cmd/internal/check/oracle
 REAL    := $(E2E) $(RACED) $(UNRACED)
 
 # What the tests on fake hosts need beyond that; only root can make them.

@@ -4,15 +4,20 @@ import (
 	"encoding/json"
 	"fmt"
 	"log/slog"
+	"os/exec"
 	"slices"
 	"sync"
 	"testing"
 	"time"
 
+	"go.uber.org/goleak"
+
 	"sdm/backend"
 	"sdm/protocol"
 	"sdm/protocol/rank"
 )
+
+func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
 
 // record is a Sink that keeps what it is told, as text.
 type record struct {
@@ -43,9 +48,20 @@ func (r *record) add(what string, groups []protocol.Group) {
 	}
 }
 
+// start starts a process that waits.
+func start(t *testing.T) *exec.Cmd {
+	t.Helper()
+	c := exec.Command("sleep", "60")
+	if err := c.Start(); err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { _ = c.Process.Kill(); _ = c.Wait() })
+	return c
+}
+
 func TestBackend(t *testing.T) {
-	p := start(t, "-O2")
-	gone := start(t, "-O2")
+	p := start(t)
+	gone := start(t)
 	_ = gone.Process.Kill()
 	_ = gone.Wait()
 	r := &record{}
@@ -79,7 +95,7 @@ func TestBackend(t *testing.T) {
 
 // The end of a rank is reported when it happens, without a request.
 func TestEndOfARank(t *testing.T) {
-	p := start(t, "-O2")
+	p := start(t)
 	r := &record{}
 	b := New(r, slog.New(slog.DiscardHandler), "")
 	defer b.Close(t.Context())

@@ -11,6 +11,7 @@ import (
 
 	"sdm/backend"
 	"sdm/backend/probe/internal/hold"
+	"sdm/backend/probe/internal/sampler"
 	"sdm/protocol"
 	"sdm/protocol/column"
 	"sdm/protocol/rank"
@@ -28,8 +29,8 @@ type Debugged struct {
 	pids  map[rank.ID]int                 // of ranks with processes
 	asked map[protocol.RequestID]question // of stacks
 
-	reading sync.Mutex // held while cache is used
-	cache   *cache
+	reading sync.Mutex // held while sampler is used
+	sampler *sampler.Sampler
 }
 
 // question is a request of stacks.
@@ -40,8 +41,7 @@ type question struct {
 
 // WithWaits returns a back end that uses the debugger that open makes.
 func WithWaits(open func(backend.Sink) (backend.Backend, error), sink backend.Sink) (*Debugged, error) {
-	d := &Debugged{pids: map[rank.ID]int{}, asked: map[protocol.RequestID]question{}, cache: newCache()}
-	d.cache.hurried = true // our debugger does not let go
+	d := &Debugged{pids: map[rank.ID]int{}, asked: map[protocol.RequestID]question{}, sampler: sampler.New("")}
 	var err error
 	d.Backend, err = open(waitsSink{sink, d})
 	return d, err
@@ -107,39 +107,34 @@ func (d *Debugged) all() map[int]bool {
 func (d *Debugged) read(ids []rank.ID, pids []int, a *protocol.Args, known []hold.Known) (*wait.Graph, *stack.Tree) {
 	d.reading.Lock()
 	defer d.reading.Unlock()
-	d.cache.known = known
 	ranks := d.all()
-	for pid := range d.cache.processes {
-		if !ranks[pid] {
-			d.cache.forget(pid)
-		}
-	}
+	d.sampler.ForgetOthers(ranks)
+	defer d.sampler.Unload()
+	o := sampler.Options{By: "line", Registers: known, Hurried: true} // our debugger does not let go
 	var graphs []*wait.Graph
-	defer d.cache.unload()
-	for i, s := range d.cache.take(pids, view{by: "line"}) {
-		if s.err == nil {
-			s.waits.Unheld = false // our debugger holds it
-			s.waits.Doubt = true   // that it is stopped keeps it from receiving
-			if s.waits.Doing.State == wait.Traced {
-				s.waits.Doing.Does, s.waits.Doing.Detail = "", "" // who traces it is known, and each gdb has its number
+	for i, s := range d.sampler.Take(pids, o).Samples {
+		if s.Err == nil {
+			s.Waits.Unheld = false // our debugger holds it
+			s.Waits.Doubt = true   // that it is stopped keeps it from receiving
+			if s.Waits.Doing.State == wait.Traced {
+				s.Waits.Doing.Does, s.Waits.Doing.Detail = "", "" // who traces it is known, and each gdb has its number
 			}
-			graphs = append(graphs, wait.Of(rank.Range(ids[i], ids[i]), s.waits.Rank))
+			graphs = append(graphs, wait.Of(rank.Range(ids[i], ids[i]), s.Waits.Rank))
 		}
 	}
 	if !a.Children {
 		return wait.MergeAll(graphs), nil
 	}
-	d.cache.known = nil
 	var paths []stack.RankedPath
 	_, _ = protocol.Guard("stacks", func() { // the stacks of the ranks are worth more
-		of := make([]int, len(pids))
-		for i := range of {
-			of[i] = i
+		all := make([]int, len(pids))
+		for i := range all {
+			all[i] = i
 		}
-		by := cmp.Or(a.By, "line")
-		kin := d.cache.readFamily(pids, of, ranks, view{byOf(by), a.AllThreads})
+		o.By, o.AllThreads = cmp.Or(a.By, "line"), a.AllThreads
+		family := d.sampler.Family(pids, all, ranks, o)
 		for i, r := range ids {
-			for _, frames := range kin.stacks(i, by) {
+			for _, frames := range family.Stacks(i) {
 				paths = append(paths, stack.RankedPath{Path: stack.PathOf(frames), Ranks: rank.Range(r, r)})
 			}
 		}

@@ -2,8 +2,6 @@ package probe
 
 import (
 	"os"
-	"os/exec"
-	"syscall"
 	"testing"
 	"time"
 
@@ -31,11 +29,7 @@ func (r *replies) Reply(_ protocol.RequestID, groups ...protocol.Group) { *r = a
 func (r *replies) Event(...protocol.Group)                              {}
 
 func TestDebugged(t *testing.T) {
-	sleep := exec.Command("sleep", "60")
-	if err := sleep.Start(); err != nil {
-		t.Fatal(err)
-	}
-	t.Cleanup(func() { _ = sleep.Process.Signal(syscall.SIGKILL); _ = sleep.Wait() })
+	sleep := start(t)
 	var got replies
 	d, err := WithWaits(func(k backend.Sink) (backend.Backend, error) {
 		return &answering{sink: k, answer: func(q backend.Request) protocol.Group {

@@ -28,7 +28,8 @@ var rooms = []struct {
 	upward, mutuals int
 }{
 	{"sdm/backend/gdb/debugger", 3, 7},
-	{"sdm/backend/probe", 12, 10},
+	{"sdm/backend/probe", 0, 0},
+	{"sdm/backend/probe/internal/sampler", 2, 0},
 	{"sdm/backend/sim", 9, 6},
 	{"sdm/cmd/sdm", 19, 27},
 	{"sdm/master", 15, 9},
