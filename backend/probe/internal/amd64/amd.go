@@ -23,7 +23,7 @@ func decodeAMD(code []byte, addr uint64) *Inst {
 		i.Args[0] = x86asm.X0 + x86asm.Reg(code[4]>>3&7|(^code[1]>>7)<<3)
 		i.Len = 4 + OperandLen(code[4:]) + 1 // the last byte has the fourth operand
 	}
-	if i.Len <= at || i.Len > len(code) || i.Len > MaxLen {
+	if i.Len <= at || i.Len > len(code) || i.Len > maxLen {
 		return nil
 	}
 	return i
@@ -35,17 +35,17 @@ func isFMA4(opcode byte) bool {
 }
 
 // OperandLen returns the length of the ModRM byte at the start of code with its SIB byte and displacement, in
-// bytes; MaxLen if code ends before the SIB byte (Intel SDM, volume 2, tables 2-2 and 2-3).
+// bytes; maxLen if code ends before the SIB byte (Intel SDM, volume 2, tables 2-2 and 2-3).
 func OperandLen(code []byte) int {
 	if len(code) == 0 {
-		return MaxLen
+		return maxLen
 	}
 	mod, rm := code[0]>>6, code[0]&7
 	n := 1
 	base := rm
 	if mod != 3 && rm == 4 { // SIB
 		if len(code) < 2 {
-			return MaxLen
+			return maxLen
 		}
 		n, base = 2, code[1]&7
 	}

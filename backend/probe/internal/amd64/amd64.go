@@ -41,8 +41,8 @@ var dwarf = [Registers]uint64{0, 2, 1, 3, 7, 6, 4, 5, 8, 9, 10, 11, 12, 13, 14, 
 // DWARF returns the DWARF number of a register.
 func DWARF(n int) uint64 { return dwarf[n] }
 
-// MaxLen is the greatest length of an instruction in bytes.
-const MaxLen = 15
+// maxLen is the greatest length of an instruction in bytes.
+const maxLen = 15
 
 // Inst is a decoded instruction at an address.
 type Inst struct {
@@ -85,7 +85,7 @@ type Memory interface {
 // At returns the instruction at an address; nil if it is not known or cannot be read. The memory may end
 // right after the instruction.
 func At(mem Memory, addr uint64) *Inst {
-	var b [MaxLen]byte
+	var b [maxLen]byte
 	n := len(b)
 	for n > 0 && !mem.Read(addr, b[:n]) {
 		n--

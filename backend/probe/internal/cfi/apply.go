@@ -30,7 +30,7 @@ func (r *Row) Caller(regs *Registers, mem Memory, sp, pc uint64) (caller Registe
 		return caller, cfa, ErrEnd
 	}
 	caller = *regs
-	caller.Forget(pc)
+	caller.forget(pc)
 	caller.Set(sp, cfa)
 	for n := range r.regs {
 		r.recover(uint64(n), regs, &caller, mem, cfa)
@@ -61,7 +61,7 @@ func (r *Row) recover(n uint64, regs, caller *Registers, mem Memory, cfa uint64)
 	if v, ok := how.value(regs, mem, cfa, n); ok {
 		caller.Set(n, v)
 	} else {
-		caller.Forget(n)
+		caller.forget(n)
 	}
 }
 

@@ -38,8 +38,8 @@ func (r *Registers) Set(n, v uint64) {
 	}
 }
 
-// Forget makes a register unknown.
-func (r *Registers) Forget(n uint64) {
+// forget makes a register unknown.
+func (r *Registers) forget(n uint64) {
 	if n < MaxRegisters {
 		r.known &^= 1 << n
 	}
@@ -87,7 +87,6 @@ type Row struct {
 	size   uint64 // bytes of code of the entry
 	ra     uint64 // register of the return address
 	signal bool
-	signed bool
 }
 
 // First returns the first address of the entry, which mostly is that of the function.
@@ -98,6 +97,3 @@ func (r *Row) End() uint64 { return r.first + r.size }
 
 // Signal reports whether the frame was made by the delivery of a signal.
 func (r *Row) Signal() bool { return r.signal }
-
-// Signed reports whether the stored return address has a pointer authentication code (arm64).
-func (r *Row) Signed() bool { return r.signed }

@@ -13,7 +13,6 @@ type execution struct {
 	remembered []rules
 	at, until  uint64 // present address, and the one whose row is wanted
 	limited    bool   // execution ends after until; false for the initial instructions
-	signed     bool
 }
 
 // execute returns the row for pc; r is at the instructions of the entry.
@@ -26,7 +25,7 @@ func (c *common) execute(r *reader, first, pc uint64) (*Row, error) {
 	if initial.bad || r.bad {
 		return nil, errDamaged
 	}
-	return &Row{rules: x.rules, first: first, ra: c.ra, signal: c.signal, signed: x.signed}, nil
+	return &Row{rules: x.rules, first: first, ra: c.ra, signal: c.signal}, nil
 }
 
 // run executes instructions until the next one is for addresses after until.
@@ -65,8 +64,7 @@ func (x *execution) extended(r *reader, op byte) (done bool) {
 		x.remembered = append(x.remembered, x.rules)
 	case 0x0b: // restore_state
 		x.recall(r)
-	case 0x2d: // AARCH64_negate_ra_state
-		x.signed = !x.signed
+	case 0x2d: // AARCH64_negate_ra_state: the stored address is signed, which its bits tell, too
 	case 0x2e: // GNU_args_size
 		r.uleb()
 	case 0x0c, 0x0d, 0x0e, 0x0f, 0x12, 0x13:

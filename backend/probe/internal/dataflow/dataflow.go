@@ -70,8 +70,8 @@ func (p pool) known(v Value) *Value {
 // have written to it.
 func (s *Site) Escaped(slot Slot, size int64) bool { return s.escaped.has(slot, size) }
 
-// PassesOnStack reports whether the call may have arguments on the stack. The first of them is where the stack
-// pointer is. So there are none if no instruction of the function, on any path, has written there (System V ABI, 3.2.3).
+// PassesOnStack reports whether the call may have arguments on the stack. The first of them is where the stack pointer
+// is. So there are none if no instruction of the function, on any path, has written there (System V ABI, 3.2.3).
 func (s *Site) PassesOnStack() bool { return s.passesOnStack }
 
 // Passed returns the value of argument n (from 0) that the function passes to its callee; nil: not known. With

@@ -60,7 +60,8 @@ const (
 // pool keeps values, so that equal ones are one pointer.
 type pool map[Value]*Value
 
-// ofEntry returns the values that Site.Entry and Site.Argument look for. The others take most of the memory of an analysis.
+// ofEntry returns the values that Site.Entry and Site.Argument look for. The others take most of the memory of an
+// analysis.
 func (p pool) ofEntry() pool {
 	out := pool{}
 	for v, known := range p {

@@ -23,7 +23,8 @@ type Function struct {
 	First uint64 // address of the function
 	// Whole: all ways through the function were understood.
 	Whole bool
-	// Tails are where the function jumps when its frame is gone: other functions, which then return to its caller. They ascend.
+	// Tails are where the function jumps when its frame is gone: other functions, which then return to its caller. They
+	// ascend.
 	Tails []uint64
 	spans []span // ascending
 }

@@ -1,7 +1,7 @@
-// Package emulator executes functions of a process on a copy of its memory. It is pure: nothing runs
-// or changes in the process. So functions of a library tell what its data means,
-// without knowledge of its layout. The functions must be short and only read. It knows integer instructions of x86-64, moves of 128-bit
-// vectors, and answers calls of some functions of the C library itself.
+// Package emulator executes functions of a process on a copy of its memory. It is pure: nothing runs or changes in the
+// process. So functions of a library tell what its data means, without knowledge of its layout. The functions must be
+// short and only read. It knows integer instructions of x86-64, moves of 128-bit vectors, and answers calls of some
+// functions of the C library itself.
 package emulator
 
 import (

@@ -65,21 +65,21 @@ const (
 	maxNested = 32   // expressions in one another
 )
 
-// Error says why a text is no expression.
-type Error struct{ Text, Why string }
+// syntaxError says why a text is no expression.
+type syntaxError struct{ text, why string }
 
-func (e *Error) Error() string { return strconv.Quote(e.Text) + ": " + e.Why }
+func (e *syntaxError) Error() string { return strconv.Quote(e.text) + ": " + e.why }
 
-// Parse reads an expression. An error is an *Error.
+// Parse reads an expression. An error is an *syntaxError.
 func Parse(text string) (e *Expr, err error) {
 	p := &parser{text: strings.TrimSpace(text)}
 	if len(p.text) > maxText {
-		return nil, &Error{p.text[:32] + "...", "more than " + strconv.Itoa(maxText) + " bytes"}
+		return nil, &syntaxError{p.text[:32] + "...", "more than " + strconv.Itoa(maxText) + " bytes"}
 	}
 	defer func() {
 		switch r := recover().(type) {
 		case nil:
-		case *Error:
+		case *syntaxError:
 			e, err = nil, r
 		default:
 			panic(r)
@@ -102,14 +102,14 @@ func (e *Expr) hasVariable() bool {
 
 const syntax = "write a variable, such as step, p->grid.iter[2], *p, Class::count, mod::s%step(3)"
 
-// parser reads a text from left to right. It panics with *Error.
+// parser reads a text from left to right. It panics with *syntaxError.
 type parser struct {
 	text   string
 	at     int
 	nested int
 }
 
-func (p *parser) fail(why string) { panic(&Error{p.text, why}) }
+func (p *parser) fail(why string) { panic(&syntaxError{p.text, why}) }
 
 func (p *parser) skip() {
 	for p.at < len(p.text) && (p.text[p.at] == ' ' || p.text[p.at] == '\t') {

@@ -77,8 +77,8 @@ func UsageOf(pid int) Usage {
 	return Usage{from, time.Now(), cpu}
 }
 
-// Since returns the processor time since u, in percent of the longest time that may have passed; "" if it is not known. So
-// a busy thread has never used more than 100 %, also if this program waited for a processor meanwhile.
+// Since returns the processor time since u, in percent of the longest time that may have passed; "" if it is not known.
+// So a busy thread has never used more than 100 %, also if this program waited for a processor meanwhile.
 func (now Usage) Since(u Usage) string {
 	passed := now.to.Sub(u.from)
 	if u.from.IsZero() || now.to.IsZero() || passed <= 0 {
@@ -93,8 +93,9 @@ const (
 	maxDepth    = 4
 )
 
-// ChildrenTime returns the processor time that the processes have used which the first thread of a process has started, and
-// which those have started, as far as they run (proc(5), task/TID/children). Beyond 256 processes they are not counted.
+// ChildrenTime returns the processor time that the processes have used which the first thread of a process has started,
+// and which those have started, as far as they run (proc(5), task/TID/children). Beyond 256 processes they are not
+// counted.
 func ChildrenTime(pid int) time.Duration {
 	left := maxChildren
 	return childrenTime(pid, maxDepth, &left)

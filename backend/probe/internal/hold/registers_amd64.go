@@ -53,8 +53,8 @@ func callOf(u *unix.PtraceRegs) kernelcall.Call {
 	return kernelcall.Call{Number: int(u.Orig_rax), Args: [6]uint64{u.Rdi, u.Rsi, u.Rdx, u.R10, u.R8, u.R9}}
 }
 
-// reenter changes the registers of a thread that another sampler has just let go, and that has not run since: it is before
-// the instruction SYSCALL of the call in which it waited, to restart it. They become those of the call.
+// reenter changes the registers of a thread that another sampler has just let go, and that has not run since: it is
+// before the instruction SYSCALL of the call in which it waited, to restart it. They become those of the call.
 func reenter(tid int, u *unix.PtraceRegs) {
 	const size, restartNoHandler, maxCalls = 2, 514, 1 << 10
 	code := [8]byte{}

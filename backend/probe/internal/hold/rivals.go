@@ -15,15 +15,15 @@ import (
 
 // Tracer is what traces threads of a process in our place. The zero value is none.
 type Tracer struct {
-	TID  int    // thread that traces, or Hidden; 0: none
+	TID  int    // thread that traces, or hiddenTracer; 0: none
 	Name string // of the thread; "": it is not known
 	// Passing: it is a sampler that lets go again, or several tracers have followed one another. What the process does is
 	// not known. One that is not passing is a debugger that stays.
 	Passing bool
 }
 
-// Hidden stands for a tracer that is not seen from here: one outside of this container.
-const Hidden = -1
+// hiddenTracer stands for a tracer that is not seen from here: one outside of this container.
+const hiddenTracer = -1
 
 // samplers are the names of programs that hold processes for an instant only.
 var samplers = []string{"sdm-server", "sdm"}
@@ -37,7 +37,7 @@ func (p *Process) seizeOne(tid int) (why string) {
 		}
 		s := proc.StatusOf(p.PID, tid)
 		if s.Tracer == 0 && s.State == "t" {
-			s.Tracer = Hidden
+			s.Tracer = hiddenTracer
 		}
 		switch {
 		case errors.Is(err, unix.ESRCH) || s.HasEnded():
@@ -106,7 +106,7 @@ func (w *rivals) letGo(i int, p *Process) {
 		rest := w.rest
 		_ = unix.Nanosleep(&rest, nil) // a signal may end it early
 		s := proc.StatusOf(p.PID, p.Threads[traced].TID)
-		if s.Tracer != max(p.Tracer.TID, 0) || p.Tracer.TID == Hidden && s.State != "t" {
+		if s.Tracer != max(p.Tracer.TID, 0) || p.Tracer.TID == hiddenTracer && s.State != "t" {
 			return
 		}
 	}

@@ -72,8 +72,8 @@ func Modules(maps []Mapping, read func([]Head), scratch *[]byte) []Module {
 	return all
 }
 
-// maxTimes bounds how often a file is an image of a process. A library that is loaded into other namespaces (dlmopen(3))
-// is there up to 16 times; more mappings are of programs that read the file as data.
+// maxTimes bounds how often a file is an image of a process. A library that is loaded into other namespaces
+// (dlmopen(3)) is there up to 16 times; more mappings are of programs that read the file as data.
 const maxTimes = 64
 
 // haveCode reports for each mapping whether it, or a following one of the same file, is executable. Other files

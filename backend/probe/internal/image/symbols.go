@@ -43,8 +43,8 @@ const (
 	maxSymbolName = 1 << 16 // bytes
 )
 
-// ReadSeparate returns the symbols of the separate debug file of an image with a build-id; link is what the image says of
-// such a file. The bytes are used as long as the symbols are.
+// ReadSeparate returns the symbols of the separate debug file of an image with a build-id; link is what the image says
+// of such a file. The bytes are used as long as the symbols are.
 func ReadSeparate(data []byte, id string, link DebugLink) (s *Symbols, err error) {
 	problem := protect(func() {
 		var f *file

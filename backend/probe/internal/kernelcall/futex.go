@@ -26,7 +26,8 @@ type Futex struct {
 	Described int
 }
 
-// DescriptorSize is the size in bytes of what glibc keeps of a thread, from its thread pointer on (x86-64, struct pthread).
+// DescriptorSize is the size in bytes of what glibc keeps of a thread, from its thread pointer on (x86-64, struct
+// pthread).
 const DescriptorSize = 2304
 
 // FutexSize is the size of Futex.Memory that is looked at.
@@ -86,8 +87,8 @@ var objects = []object{
 	{"waits for the lock of malloc", other, []string{"malloc", "free", "realloc", "calloc"}},
 }
 
-// Of returns what the thread waits for, and the ID of the thread, as the process knows it, that can end the wait; 0: not
-// known. It is the owner of a lock if Wait.Lock.
+// Of returns what the thread waits for, and the ID of the thread, as the process knows it, that can end the wait; 0:
+// not known. It is the owner of a lock if Wait.Lock.
 func (f *Futex) Of() (w Wait, tid int) {
 	x := f.object()
 	switch {
@@ -182,8 +183,8 @@ func (f *Futex) thread(offset int) int {
 	return 0
 }
 
-// owner returns the thread in the word itself: the kernel (LOCK_PI), robust mutexes and the C library musl have it there,
-// with a bit that says that others wait. Normal mutexes of musl have a constant in place of the thread.
+// owner returns the thread in the word itself: the kernel (LOCK_PI), robust mutexes and the C library musl have it
+// there, with a bit that says that others wait. Normal mutexes of musl have a constant in place of the thread.
 func (f *Futex) owner() int {
 	const busy = 16 // EBUSY
 	if !f.isInherited() && (f.word(0)&anyWaits == 0 || f.word(0) == anyWaits|busy) {
@@ -192,19 +193,20 @@ func (f *Futex) owner() int {
 	return f.thread(0)
 }
 
-// isOfThread reports whether the word is the ID of a thread, and the wait is for its change: the kernel clears it, for waits
-// that may be shared, when the thread ends (set_tid_address(2)). The C library musl waits for another word, which is private.
+// isOfThread reports whether the word is the ID of a thread, and the wait is for its change: the kernel clears it, for
+// waits that may be shared, when the thread ends (set_tid_address(2)). The C library musl waits for another word, which
+// is private.
 func (f *Futex) isOfThread() bool {
 	return f.Shared() && f.word(0) == uint32(f.Args[2]) && f.thread(0) == int(f.word(0))
 }
 
-// isOfDescriptor reports whether the word is in the descriptor of a thread, and may be shared: the kernel wakes those who
-// wait for it when the thread ends. From glibc 2.43 on it is a state in place of the ID.
+// isOfDescriptor reports whether the word is in the descriptor of a thread, and may be shared: the kernel wakes those
+// who wait for it when the thread ends. From glibc 2.43 on it is a state in place of the ID.
 func (f *Futex) isOfDescriptor() bool { return f.Described != 0 && f.Shared() }
 
-// hasLost reports whether a mutex of glibc is locked by a thread that the process does not have: it has ended, or it is one of
-// the parent, which had the lock when it made this process by fork. Of one that is shared with
-// other processes it is not known: the ID may be that of a thread in another namespace.
+// hasLost reports whether a mutex of glibc is locked by a thread that the process does not have: it has ended, or it is
+// one of the parent, which had the lock when it made this process by fork. Of one that is shared with other processes
+// it is not known: the ID may be that of a thread in another namespace.
 func (f *Futex) hasLost() bool {
 	const locked, maxTID = 2, 1 << 22 // a locked mutex for which threads wait; the highest ID (proc(5), pid_max)
 	owner := f.word(mutexOwner)

@@ -40,9 +40,9 @@ func Loaded(code []byte) int {
 	return None
 }
 
-// Restarted returns the number of the call that goes on by the functions of a thread, as in Futex; None: it is not known. From
-// glibc 2.41 on, one instruction makes most calls. Only calls with a time limit that is relative to their begin go on as
-// Restart.
+// Restarted returns the number of the call that goes on by the functions of a thread, as in Futex; None: it is not
+// known. From glibc 2.41 on, one instruction makes most calls. Only calls with a time limit that is relative to their
+// begin go on as Restart.
 func Restarted(functions []string) int {
 	for _, f := range functions {
 		switch name := Bare(f); {

@@ -17,8 +17,8 @@ const (
 )
 
 // Handled returns the signal whose handler a thread executes; 0: it is not known. sp is the stack pointer of the frame
-// that has called the handler, blocked are the signals that the thread blocks now, and caught those that have handlers: bit
-// n-1 is for signal n. While a handler runs, its signal is blocked that was not blocked before (sigaction(2)).
+// that has called the handler, blocked are the signals that the thread blocks now, and caught those that have handlers:
+// bit n-1 is for signal n. While a handler runs, its signal is blocked that was not blocked before (sigaction(2)).
 func Handled(mem cfi.Memory, sp, blocked, caught uint64) int {
 	var b [16]byte
 	if !mem.Read(sp+signalMask, b[:]) {

@@ -35,8 +35,8 @@ type Call struct {
 }
 
 // IsLibrary reports whether a file is a library of MPI, by its name without directories: also those for Fortran and
-// C++, which are between the program and the others. Open MPI 6 has the functions of MPI in one library, and the code to
-// which they jump in another.
+// C++, which are between the program and the others. Open MPI 6 has the functions of MPI in one library, and the code
+// to which they jump in another.
 func IsLibrary(name string) bool {
 	return strings.HasPrefix(name, "libmpi") || strings.HasPrefix(name, "libpmpi") || strings.HasPrefix(name, "libopen_mpi")
 }
@@ -85,7 +85,8 @@ func (c *Cache) instructions(image string) map[uint64]*amd64.Inst {
 }
 
 // isOwn reports whether a function of an image is one of the library. Tools that trace or check a program define
-// functions of MPI, too, which call the library's by the names with P; a program that is linked statically contains both.
+// functions of MPI, too, which call the library's by the names with P; a program that is linked statically contains
+// both.
 func isOwn(x snapshot.Image, symbol string, first uint64) bool {
 	addr, ok := x.Address("P" + strings.TrimPrefix(symbol, "P"))
 	return ok && addr == first || strings.HasPrefix(x.Module().Name(), "libmpi.") // the others may be in libpmpi
@@ -201,7 +202,7 @@ func (l *Library) complete(c *Call) {
 			}
 			n = count.Value
 		}
-		c.Requests = l.Requests(uint64(q.Value), int(n))
+		c.Requests = l.requests(uint64(q.Value), int(n))
 	}
 }
 
@@ -216,7 +217,7 @@ func (l *Library) meaning(c *Call, a *Argument) error {
 	}
 	switch a.Kind {
 	case Comm:
-		return of(l.Communicator(l.Family.handle(a.Value)))
+		return of(l.communicator(l.Family.handle(a.Value)))
 	case Window:
 		return of(l.window(l.Family.handle(a.Value)))
 	case File:
@@ -240,7 +241,7 @@ func (l *Library) check(c *Call) {
 	}
 	for i := range c.Args {
 		a := &c.Args[i]
-		n := int64(len(c.Comm.Peers()))
+		n := int64(len(c.Comm.peers()))
 		switch {
 		case !a.Known:
 		case a.Kind == Peer && a.Value != AnySource && a.Value != NoPeer && (a.Value < 0 || a.Value >= n),

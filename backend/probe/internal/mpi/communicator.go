@@ -33,8 +33,8 @@ func (c *Communicator) String() string {
 	return c.Name
 }
 
-// Peers returns the world ranks of the members to which messages are sent, by their rank in the group.
-func (c *Communicator) Peers() []int {
+// peers returns the world ranks of the members to which messages are sent, by their rank in the group.
+func (c *Communicator) peers() []int {
 	if c.Remote != nil {
 		return c.Remote
 	}
@@ -47,17 +47,17 @@ func (c *Communicator) IsOpen() bool {
 	return c.Err == nil && (slices.Contains(c.World, -1) || slices.Contains(c.Remote, -1))
 }
 
-// WorldRank returns the world rank of a peer; ok is false if there is no such peer, or if it is not in MPI_COMM_WORLD.
-func (c *Communicator) WorldRank(peer int) (rank int, ok bool) {
-	if all := c.Peers(); c.Err == nil && peer >= 0 && peer < len(all) && all[peer] >= 0 {
+// worldRank returns the world rank of a peer; ok is false if there is no such peer, or if it is not in MPI_COMM_WORLD.
+func (c *Communicator) worldRank(peer int) (rank int, ok bool) {
+	if all := c.peers(); c.Err == nil && peer >= 0 && peer < len(all) && all[peer] >= 0 {
 		return all[peer], true
 	}
 	return 0, false
 }
 
-// IsSame reports whether communicators of two processes are the same: disjoint ones may share a
+// isSame reports whether communicators of two processes are the same: disjoint ones may share a
 // context.
-func (c *Communicator) IsSame(d *Communicator) bool {
+func (c *Communicator) isSame(d *Communicator) bool {
 	return c.Err == nil && d.Err == nil && c.Context != "" && c.Key() == d.Key()
 }
 
@@ -76,8 +76,8 @@ func (c *Communicator) Groups() (first, second []int) {
 	return c.World, c.Remote
 }
 
-// Communicator returns what the library says of a handle. The library itself checks the handle.
-func (l *Library) Communicator(handle uint64) *Communicator {
+// communicator returns what the library says of a handle. The library itself checks the handle.
+func (l *Library) communicator(handle uint64) *Communicator {
 	c := l.comms[handle]
 	if c == nil {
 		c = &Communicator{handle: handle}
@@ -201,7 +201,7 @@ func (l *Library) extended(c *Communicator, handle, field uint64, named []emulat
 			}
 		}
 	} else {
-		l.Communicator(l.world)
+		l.communicator(l.world)
 	}
 	if l.nameField == 0 {
 		return ""
@@ -230,7 +230,7 @@ func (l *Library) byContext(id uint64) *Communicator {
 func (l *Library) addContexts(first, most uint64) {
 	free := 0
 	for h := first; h < first+most && free < maxFree; h++ {
-		c := l.Communicator(h)
+		c := l.communicator(h)
 		if c.Err != nil {
 			free++
 			continue

@@ -9,13 +9,13 @@ import (
 	"sdm/backend/probe/internal/snapshot"
 )
 
-// maxScanned bounds the part of a function of MPI in which jumps are looked for, in bytes. Those that jump to another one
-// check their arguments before, and do little else.
+// maxScanned bounds the part of a function of MPI in which jumps are looked for, in bytes. Those that jump to another
+// one check their arguments before, and do little else.
 const maxScanned = 1 << 10
 
 // jumper returns the function of MPI, without MPI_, that ends in a jump to the function of an image that begins at an
-// address; "": none does, or several do. Such a function is recognised without its caller, which may have called it through
-// a pointer: exit(3) calls handlers so.
+// address; "": none does, or several do. Such a function is recognised without its caller, which may have called it
+// through a pointer: exit(3) calls handlers so.
 func (l *Library) jumper(x snapshot.Image, first uint64) string {
 	key := x.Module().Key()
 	jumps, known := l.cache.jumps[key]
@@ -32,8 +32,8 @@ func (l *Library) jumper(x snapshot.Image, first uint64) string {
 // several stands for a function to which several functions of MPI jump.
 const several = ""
 
-// jumpsOf returns the functions of MPI by the functions of an image to which they jump at their ends, by addresses of its
-// file.
+// jumpsOf returns the functions of MPI by the functions of an image to which they jump at their ends, by addresses of
+// its file.
 func (l *Library) jumpsOf(x snapshot.Image) map[uint64]string {
 	names := map[uint64]string{}
 	for name := range l.cache.signatures() {
@@ -77,8 +77,8 @@ func (l *Library) jumpsFrom(x snapshot.Image, first uint64) (all []uint64) {
 	return all
 }
 
-// destination returns the address to which code at an address jumps if that is all it does, as a stub of the linker does
-// for a function of image x. The slot of such a stub is filled when it is used first.
+// destination returns the address to which code at an address jumps if that is all it does, as a stub of the linker
+// does for a function of image x. The slot of such a stub is filled when it is used first.
 func (l *Library) destination(x snapshot.Image, at uint64) uint64 {
 	to, slot, ok := amd64.Jump(l.process.Memory(), at)
 	switch {

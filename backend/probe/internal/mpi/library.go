@@ -92,8 +92,8 @@ func (l *Library) Number() (n int, ok bool) {
 // maxVersion is more than the longest version (MPI_MAX_LIBRARY_VERSION_STRING: 256 to 8192), in bytes.
 const maxVersion = 1 << 14
 
-// Version returns what the library says of itself (MPI_Get_library_version): its name and version, "Open MPI 4.1.4"; "":
-// it does not say it.
+// Version returns what the library says of itself (MPI_Get_library_version): its name and version, "Open MPI 4.1.4";
+// "": it does not say it.
 func (l *Library) Version() string {
 	key := l.machine.image.Module().Key()
 	v, known := l.cache.versions[key]
@@ -134,7 +134,7 @@ func versionIn(said string) string {
 }
 
 // World returns MPI_COMM_WORLD.
-func (l *Library) World() *Communicator { return l.Communicator(l.world) }
+func (l *Library) World() *Communicator { return l.communicator(l.world) }
 
 // add adds an image that may belong to the library.
 func (l *Library) add(x snapshot.Image) {

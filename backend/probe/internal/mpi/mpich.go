@@ -72,7 +72,7 @@ func (l *Library) collectiveOfMPICH(object uint64, b []byte) Request {
 	q := Request{Kind: "collective", Done: isComplete(object, b), Why: "no communicator in it"}
 	if at := l.pointsTo(b, 64, isCommOfMPICH); at != 0 {
 		handle, _ := l.machine.Uint(at, 4)
-		if c := l.Communicator(handle); c.Err == nil {
+		if c := l.communicator(handle); c.Err == nil {
 			q.Comm, q.Why = c, ""
 		}
 	}
@@ -165,7 +165,7 @@ func (l *Library) match(q Request, tag, mask uint64) (Request, bool) {
 	if mask&bitsOfTag == 0 {
 		q.Tag = AnyTag
 	}
-	return q, q.Peer == AnySource || q.Peer < len(c.Peers())
+	return q, q.Peer == AnySource || q.Peer < len(c.peers())
 }
 
 // isAsked reports whether the library passes a tag and a mask to UCX when it is asked, by MPI_Iprobe, for the
@@ -219,7 +219,7 @@ func (l *Library) endpoints(c *Communicator) []endpoint {
 		return all
 	}
 	var all []endpoint
-	for peer := range min(len(c.Peers()), maxEndpoints) {
+	for peer := range min(len(c.peers()), maxEndpoints) {
 		p, _ := l.machine.until([]string{"ucp_tag_send_sync_nbx", "ucp_tag_send_sync_nb"}, "PMPI_Ssend", 0, 0, byteOfMPICH, uint64(peer), 0, c.handle)
 		all = append(all, endpoint{p[0], p[3]})
 	}

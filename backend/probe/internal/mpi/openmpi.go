@@ -70,7 +70,7 @@ func (l openMPI) messageOfOpenMPI(kind string, w words) Request {
 		return q
 	}
 	q.handle = w.at(comm)
-	q.Comm = l.Communicator(q.handle)
+	q.Comm = l.communicator(q.handle)
 	peer, tag := int(int32(w.at(process-8))), int(int32(w.at(process-8)>>32))
 	q.count, q.buffer = int(w.at(process-16)), w.at(process-24)
 	q.Done = w.at(comm-completeBefore) == 1
@@ -97,7 +97,7 @@ func (l openMPI) collectiveOfOpenMPI(w words) Request {
 	if len(handles) < 2 || slices.Min(handles) != slices.Max(handles) {
 		return q
 	}
-	if c := l.Communicator(handles[0]); c.Err == nil {
+	if c := l.communicator(handles[0]); c.Err == nil {
 		q.Comm, q.Why = c, ""
 	}
 	return q
@@ -181,7 +181,7 @@ func (l openMPI) isPeer(c *Communicator, peer int, process uint64) bool {
 		return true
 	case l.Family.peer(peer) == AnySource:
 		return l.isProcess("PMPI_Comm_group", l.object("ompi_mpi_comm_self"), 0, process)
-	case peer < 0 || peer >= len(c.Peers()):
+	case peer < 0 || peer >= len(c.peers()):
 		return false
 	case c.Remote != nil:
 		return l.isProcess("PMPI_Comm_remote_group", c.handle, peer, process)

@@ -39,7 +39,7 @@ func (l *Library) at(k Kind, addr uint64) *Communicator {
 	case !ok:
 		return &Communicator{Err: fmt.Errorf("no memory at %#x", addr)}
 	case k == CommAt:
-		return l.Communicator(handle)
+		return l.communicator(handle)
 	case k == WindowAt:
 		return l.window(handle)
 	}
@@ -74,7 +74,7 @@ func (l *Library) own(c *Communicator, o owned) error {
 		return err
 	}
 	for _, handle := range l.commsOf(o.handle, loads) {
-		if inner := l.Communicator(handle); inner.Err == nil && slices.Equal(inner.World, c.World) {
+		if inner := l.communicator(handle); inner.Err == nil && slices.Equal(inner.World, c.World) {
 			c.Context = inner.Context
 			break
 		}

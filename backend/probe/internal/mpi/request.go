@@ -27,8 +27,8 @@ const (
 // maxRequests bounds the requests of a call.
 const maxRequests = 4096
 
-// Requests returns the requests that an array holds.
-func (l *Library) Requests(array uint64, n int) []Request {
+// requests returns the requests that an array holds.
+func (l *Library) requests(array uint64, n int) []Request {
 	if n < 0 || n > maxRequests {
 		return nil
 	}

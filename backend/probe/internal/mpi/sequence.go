@@ -29,7 +29,7 @@ func (l *Library) Sequences() (hash uint64, ok bool) {
 		if c.Err != nil || i >= maxSequenced {
 			continue
 		}
-		peers := openMPI{l}.peersOf(handle, min(len(c.Peers()), maxCounted))
+		peers := openMPI{l}.peersOf(handle, min(len(c.peers()), maxCounted))
 		if peers == nil {
 			return 0, false
 		}

@@ -115,10 +115,10 @@ func (c *Call) peer(l *Library, a *Argument) string {
 
 // peer returns a peer as a world rank. Of one that is not in MPI_COMM_WORLD it says so; "?": there is no such peer.
 func (c *Communicator) peer(peer int) string {
-	if r, ok := c.WorldRank(peer); ok {
+	if r, ok := c.worldRank(peer); ok {
 		return strconv.Itoa(r)
 	}
-	if peer < 0 || peer >= len(c.Peers()) {
+	if peer < 0 || peer >= len(c.peers()) {
 		return "?"
 	}
 	return strconv.Itoa(peer) + " of another job"

@@ -79,7 +79,7 @@ func TestSameCommunicator(t *testing.T) {
 		{"context not known", &Communicator{World: []int{0, 1}}, false},
 		{"refused by the library", &Communicator{Context: "4", World: []int{0, 1}, Err: errors.New("no")}, false},
 	} {
-		if got := a.IsSame(c.b); got != c.same {
+		if got := a.isSame(c.b); got != c.same {
 			t.Errorf("%s: %v", c.name, got)
 		}
 	}

@@ -83,7 +83,7 @@ func (l *Library) instead(e envelope) (Unexpected, bool) {
 	for _, c := range l.others(e.comm) {
 		t := envelope{c, e.source, e.tag}
 		if e.source != AnySource {
-			world, ok := e.comm.WorldRank(e.source)
+			world, ok := e.comm.worldRank(e.source)
 			if t.source = slices.Index(c.World, world); !ok || t.source < 0 {
 				continue
 			}
@@ -104,7 +104,7 @@ func (l *Library) instead(e envelope) (Unexpected, bool) {
 		if again, ok := l.probe(*found); !ok || again == nil || *again != *found { // the library must find it by its own source and tag, too
 			return Unexpected{}, false
 		}
-		if world, ok := found.comm.WorldRank(found.source); ok {
+		if world, ok := found.comm.worldRank(found.source); ok {
 			return Unexpected{world, found.tag, found.comm}, true
 		}
 	}
@@ -181,7 +181,7 @@ func (l *Library) probeMPICH(e envelope, source, tag uint64) (*envelope, bool) {
 // found returns the envelope of a message that a library has found for e; ok is false if it cannot be one.
 func (e envelope) found(source, tag int) (found *envelope, ok bool) {
 	fits := (e.source == AnySource || e.source == source) && (e.tag == AnyTag || e.tag == tag)
-	if !fits || tag < 0 || source < 0 || source >= len(e.comm.Peers()) {
+	if !fits || tag < 0 || source < 0 || source >= len(e.comm.peers()) {
 		return nil, false
 	}
 	return &envelope{e.comm, source, tag}, true

@@ -181,7 +181,7 @@ func (c *Call) worldPeer(a *Argument) int {
 	case c.Comm == nil:
 		return Unknown
 	}
-	if r, ok := c.Comm.WorldRank(int(a.Value)); ok {
+	if r, ok := c.Comm.worldRank(int(a.Value)); ok {
 		return r
 	}
 	return Unknown
@@ -206,7 +206,7 @@ func (q Request) message() Message {
 		return m
 	}
 	m.Tag, m.Peer = q.Tag, q.Peer
-	if r, ok := q.Comm.WorldRank(q.Peer); ok {
+	if r, ok := q.Comm.worldRank(q.Peer); ok {
 		m.Peer = r
 	} else if q.Peer != AnySource && q.Peer != NoPeer {
 		m.Peer = Unknown
@@ -235,7 +235,7 @@ func (w *Wait) signature(l *Library, c *Call) {
 		if w.Bytes = Unknown; w.Root == Unknown || c.Comm == nil {
 			return
 		}
-		me, _ := c.Comm.WorldRank(c.Comm.Rank)
+		me, _ := c.Comm.worldRank(c.Comm.Rank)
 		count, kind = "sendcount", "sendtype"
 		if (me == w.Root) == (c.Function == "Gather") {
 			count, kind = "recvcount", "recvtype"

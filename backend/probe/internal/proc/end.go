@@ -10,8 +10,8 @@ import (
 )
 
 // End returns how a process ended for which its parent has not waited yet: "was killed by SIGKILL", "has ended with
-// status 3"; "": it has not ended, or it is not known. g is its control group, which was asked for before: a process that
-// has ended may not be in it any more (cgroups version 1).
+// status 3"; "": it has not ended, or it is not known. g is its control group, which was asked for before: a process
+// that has ended may not be in it any more (cgroups version 1).
 func End(pid int, g MemoryGroup) string {
 	status, ok := parseEnd(Text("/proc/%d/stat", pid))
 	switch {
@@ -64,8 +64,8 @@ func MemoryGroupOf(pid int) MemoryGroup {
 	return g
 }
 
-// Kills returns how many processes of the group the kernel has killed for lack of memory since MemoryGroupOf; 0 if it is not
-// known.
+// Kills returns how many processes of the group the kernel has killed for lack of memory since MemoryGroupOf; 0 if it
+// is not known.
 func (g MemoryGroup) Kills() int {
 	for _, dir := range g.dirs {
 		for _, file := range []string{"memory.events", "memory.oom_control"} {

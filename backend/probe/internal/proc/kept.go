@@ -8,9 +8,9 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// Kept is what Line and Letter tell of one thread, from files that stay open from one reading to the next: to look up their
-// names costs the kernel several times what it costs to tell their contents. Once the thread has ended, nothing can be read
-// any more until Close, even if its ID is used again. One goroutine uses it at a time.
+// Kept is what readLine and Letter tell of one thread, from files that stay open from one reading to the next: to look up
+// their names costs the kernel several times what it costs to tell their contents. Once the thread has ended, nothing
+// can be read any more until Close, even if its ID is used again. One goroutine uses it at a time.
 type Kept struct {
 	stat, statm kept
 }
@@ -23,7 +23,7 @@ func Keep(tid int) Kept {
 // Letter is Letter of the thread.
 func (k *Kept) Letter() byte { return letterOf(k.stat.line()) }
 
-// Sizes is Line of its file statm.
+// Sizes is readLine of its file statm.
 func (k *Kept) Sizes() string { return k.statm.line() }
 
 // Close closes the files until they are read again.

@@ -25,7 +25,7 @@ func TestKept(t *testing.T) {
 		}
 	}
 	for range 2 {
-		if got, want := k.Sizes(), Line("/proc/%d/statm", pid); got != want || want == "" {
+		if got, want := k.Sizes(), readLine("/proc/%d/statm", pid); got != want || want == "" {
 			t.Errorf("sizes %q, not %q", got, want)
 		}
 		k.Close()

@@ -12,8 +12,8 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// Pipes are the open pipes of a host. The zero value looks for them when it is asked for the first time. One goroutine uses
-// it at a time.
+// Pipes are the open pipes of a host. The zero value looks for them when it is asked for the first time. One goroutine
+// uses it at a time.
 type Pipes struct {
 	tables map[int]*table // by process ID
 	ends   map[string][]*end
@@ -62,9 +62,9 @@ func (p *Pipes) Ends(name string, writers bool) (pids []int, all bool) {
 	return pids, p.all
 }
 
-// Renew makes Ends look again. Descriptors of processes that have not run since they were read are those that were read;
-// Renew asks for that, so it is to be called before processes are held, which makes them run. If Ends has not been
-// called since the last time, everything is forgotten.
+// Renew makes Ends look again. Descriptors of processes that have not run since they were read are those that were
+// read; Renew asks for that, so it is to be called before processes are held, which makes them run. If Ends has not
+// been called since the last time, everything is forgotten.
 func (p *Pipes) Renew() {
 	if !p.looked {
 		*p = Pipes{}

@@ -23,9 +23,9 @@ func Text(format string, args ...any) string {
 	return string(b)
 }
 
-// ReadText returns the contents of a file of /proc, at most most bytes. It makes fewer system calls than os.ReadFile. It
-// stores the contents in the memory of b if that suffices; nil: in new memory. If there is an error, what was read before is
-// returned, too.
+// ReadText returns the contents of a file of /proc, at most most bytes. It makes fewer system calls than os.ReadFile.
+// It stores the contents in the memory of b if that suffices; nil: in new memory. If there is an error, what was read
+// before is returned, too.
 func ReadText(path string, b []byte, most int) ([]byte, error) {
 	b = b[:0]
 	fd, err := unix.Open(path, unix.O_RDONLY|unix.O_CLOEXEC, 0)
@@ -51,12 +51,12 @@ func ReadText(path string, b []byte, most int) ([]byte, error) {
 	return b, nil
 }
 
-// maxLine bounds what Line returns, in bytes.
+// maxLine bounds what readLine returns, in bytes.
 const maxLine = 4 << 10
 
-// Line returns the contents of a file of /proc that the kernel gives as a whole in one read, at most 4 KiB: stat, statm, comm,
-// wchan, syscall. "": it cannot be read.
-func Line(format string, args ...any) string {
+// readLine returns the contents of a file of /proc that the kernel gives as a whole in one read, at most 4 KiB: stat,
+// statm, comm, wchan, syscall. "": it cannot be read.
+func readLine(format string, args ...any) string {
 	fd, err := unix.Open(fmt.Sprintf(format, args...), unix.O_RDONLY|unix.O_CLOEXEC, 0)
 	if err != nil {
 		return ""
@@ -66,7 +66,7 @@ func Line(format string, args ...any) string {
 }
 
 // Letter returns the state of a thread (proc(5), stat, field 3); 0: it has ended.
-func Letter(pid, tid int) byte { return letterOf(Line(statOf, pid, tid)) }
+func Letter(pid, tid int) byte { return letterOf(readLine(statOf, pid, tid)) }
 
 // statOf is the file of one thread: that of a whole process would cost the kernel a look at each of its threads.
 const statOf = "/proc/%d/task/%d/stat"
@@ -115,7 +115,7 @@ func numbersIn(dir, most int) (all []int, err error) {
 }
 
 // Name returns the name of a process or thread (proc(5), comm); "": it cannot be read.
-func Name(pid int) string { return strings.TrimSpace(Line("/proc/%d/comm", pid)) }
+func Name(pid int) string { return strings.TrimSpace(readLine("/proc/%d/comm", pid)) }
 
 // File returns what a file descriptor of a process refers to; "": not known.
 func File(pid, fd int) string {
@@ -131,7 +131,7 @@ func Directory(pid int) string {
 
 // Kernel returns the function of the kernel in which a thread waits (proc(5), wchan); "": not known.
 func Kernel(pid, tid int) string {
-	s := Line("/proc/%d/task/%d/wchan", pid, tid)
+	s := readLine("/proc/%d/task/%d/wchan", pid, tid)
 	if s == "0" {
 		return ""
 	}
@@ -264,8 +264,8 @@ func IsFIFO(pid int, path string) bool {
 // Locks returns the text of /proc/locks, for LockHolder.
 func Locks() string { return Text("/proc/locks") }
 
-// LockHolder returns the process that holds the lock for which a process waits; 0: not known. A line of /proc/locks with
-// "->" is a wait for the lock of the line before without it (proc(5)).
+// LockHolder returns the process that holds the lock for which a process waits; 0: not known. A line of /proc/locks
+// with "->" is a wait for the lock of the line before without it (proc(5)).
 func LockHolder(locks string, pid int) int {
 	holder := 0
 	for line := range strings.Lines(locks) {

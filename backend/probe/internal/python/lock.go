@@ -8,12 +8,13 @@ import (
 	"sdm/protocol/digest"
 )
 
-// maxLock bounds the size of a lock (struct _gil_runtime_state) in bytes: it has two mutexes and two condition variables.
+// maxLock bounds the size of a lock (struct _gil_runtime_state) in bytes: it has two mutexes and two condition
+// variables.
 const maxLock = 256
 
-// LockAt reports whether a word in memory, for which a thread waits, is a part of the lock of an interpreter. holder is the
-// Thread.Pointer of the thread that holds this lock; 0: none does, or it is not known. Up to 3.11 the lock is in _PyRuntime,
-// before the field that says which thread holds it.
+// LockAt reports whether a word in memory, for which a thread waits, is a part of the lock of an interpreter. holder is
+// the Thread.Pointer of the thread that holds this lock; 0: none does, or it is not known. Up to 3.11 the lock is in
+// _PyRuntime, before the field that says which thread holds it.
 func (in *Interpreter) LockAt(s *Snapshot, addr uint64) (holder uint64, ok bool) {
 	for i := range s.Threads {
 		t := &s.Threads[i]

@@ -9,9 +9,9 @@ import (
 	"sdm/backend/probe/internal/cfi"
 )
 
-// MaxFrames bounds a stack. An endless recursion has about 100,000 frames when it reaches the end of an
+// maxFrames bounds a stack. An endless recursion has about 100,000 frames when it reaches the end of an
 // ordinary stack, and a Python call has five before 3.11.
-const MaxFrames = 200_000
+const maxFrames = 200_000
 
 // Code is the executable memory of a process.
 type Code interface {
@@ -90,7 +90,7 @@ type Walker struct {
 
 // Walk returns the stack of a thread with these registers.
 func (w *Walker) Walk(regs cfi.Registers) Stack {
-	s, _ := w.new().walk(regs, MaxFrames)
+	s, _ := w.new().walk(regs, maxFrames)
 	return s
 }
 
@@ -132,7 +132,7 @@ func (w *walk) walk(regs cfi.Registers, most int) (s Stack, last cfi.Registers) 
 		}
 		regs, exact = caller, f.Signal
 	}
-	s.Cut = fmt.Sprintf("more than %d frames", MaxFrames)
+	s.Cut = fmt.Sprintf("more than %d frames", maxFrames)
 	return s, last
 }
 

@@ -291,7 +291,7 @@ func (c counted) Read(addr uint64, b []byte) bool {
 
 // maxReads bounds the reads of a walk: some for each frame, and 16 searches of the stack for 32 ways on, of
 // up to 4,096 frames.
-const maxReads = 50 * (MaxFrames + maxSearches*maxTried*maxInner)
+const maxReads = 50 * (maxFrames + maxSearches*maxTried*maxInner)
 
 // FuzzWalk follows stacks over hostile memory, which is stack, code and tables at once: each walk ends, with a
 // bounded number of frames and reads.
@@ -312,7 +312,7 @@ func FuzzWalk(f *testing.F) {
 				regs.Set(machine.PC, pc)
 				regs.Set(machine.SP, sp)
 				regs.Set(machine.FP, fp)
-				if s := w.Walk(regs); len(s.Frames) > MaxFrames || reads > maxReads {
+				if s := w.Walk(regs); len(s.Frames) > maxFrames || reads > maxReads {
 					t.Errorf("%d frames, %d reads", len(s.Frames), reads)
 				}
 				reads = 0

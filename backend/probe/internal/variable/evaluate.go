@@ -31,12 +31,12 @@ type Value struct {
 	Addr uint64
 	// Size is the number of bytes there.
 	Size uint64
-	// Bytes are the first MaxBytes bytes at most. Of a bit field the bits are shifted to bit 0.
+	// Bytes are the first maxBytes bytes at most. Of a bit field the bits are shifted to bit 0.
 	Bytes []byte
 }
 
-// MaxBytes bounds the bytes of a value that are read.
-const MaxBytes = 64 << 10
+// maxBytes bounds the bytes of a value that are read.
+const maxBytes = 64 << 10
 
 // Evaluate returns the value of an expression in a process. images are the program and its libraries in the order in
 // which names are looked for. An error says in one line why there is no value, and what the user can do.

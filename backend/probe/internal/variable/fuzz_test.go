@@ -99,7 +99,7 @@ func FuzzEvaluate(f *testing.F) {
 				t.Fatal(err)
 			}
 			v, err := Evaluate(e, []Image{l}, l)
-			if err == nil && (len(v.Bytes) == 0 || len(v.Bytes) > MaxBytes) {
+			if err == nil && (len(v.Bytes) == 0 || len(v.Bytes) > maxBytes) {
 				t.Errorf("%s: %d bytes of %d", text, len(v.Bytes), v.Size)
 			}
 			if err != nil {

@@ -44,7 +44,7 @@ func (v *evaluation) read(x object) (Value, error) {
 		}
 		size = uint64(n)
 	}
-	b := make([]byte, min(size, MaxBytes))
+	b := make([]byte, min(size, maxBytes))
 	if !v.mem.Read(x.addr, b) {
 		return Value{}, unreadable(x)
 	}
