@@ -82,7 +82,7 @@ func (r *remarks) columns() []column.Column {
 	}
 }
 
-// columnOf returns the column of the ranks by value. Ranks with the value "" have none. limit is that of
+// columnOf returns the column of the ranks by value. Ranks with the value "" have none. limit is the argument of
 // column.OfValues.
 func columnOf(name string, ranks map[string]rank.Set, limit int) column.Column {
 	var values []column.ValueCount

@@ -177,7 +177,7 @@ func (s waitsSink) Reply(id protocol.RequestID, groups ...protocol.Group) {
 		g := &groups[i]
 		ids, pids, args := s.d.processes(id, g.Ranks)
 		known := taken(g)
-		if len(ids) > 1 { // they are those of one of the processes
+		if len(ids) > 1 { // they are of one of the processes
 			known = nil
 		}
 		if g.Kind == protocol.KindResult && g.Stack != nil && len(ids) > 0 {

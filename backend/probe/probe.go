@@ -188,7 +188,7 @@ func (b *Backend) do(q backend.Request) {
 	for r := range q.Ranks.All() {
 		state := backend.Lost
 		if w := b.ranks[r]; w != nil {
-			over := !w.state.IsOver() && w.handle.Over() // its process ID may be that of another process by now
+			over := !w.state.IsOver() && w.handle.Over() // its process ID may be another process by now
 			if over && !b.tells.Load() {
 				b.over(r, protocol.Exit{Unknown: true})
 			}

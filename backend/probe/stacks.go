@@ -83,7 +83,8 @@ func (b *Backend) stacks(q backend.Request, ranks rank.Set) {
 
 // answer merges the samples of ranks into one group, with the stacks of their families (nil: none) and with columns.
 // Ranks that could not be read have an answer each.
-func (b *Backend) answer(id protocol.RequestID, by string, ids []rank.ID, samples []sampler.Sample, kin *sampler.Family, doing []column.Column) {
+func (b *Backend) answer(id protocol.RequestID, by string, ids []rank.ID, samples []sampler.Sample,
+	kin *sampler.Family, doing []column.Column) {
 	var paths []stack.RankedPath
 	var graphs []*wait.Graph
 	var read rank.Set

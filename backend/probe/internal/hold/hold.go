@@ -15,7 +15,7 @@ import (
 type Thread struct {
 	TID int
 	// Registers are known as a whole if the thread was stopped. If it was not stopped, but waits in the
-	// kernel, those of parseSyscall are known; otherwise none are.
+	// kernel, the ones that parseSyscall returns are known; otherwise none are.
 	Registers cfi.Registers
 	Pointer   uint64 // thread pointer: FS base on x86-64, TPIDR_EL0 on arm64; 0: not known
 	// Why says why the thread was not stopped; "": it was.
@@ -74,7 +74,7 @@ type Steps struct {
 	Held func(i int, p *Process)
 	// Lasting are the tracers of the processes that are not waited for, as Process.Tracer had them; nil: there are none.
 	Lasting []int
-	// Known are registers of threads that a debugger has told. They complete those of threads with the same stack
+	// Known are registers of threads that a debugger has told. They complete the registers of threads with the same stack
 	// pointer and program counter that could not be stopped.
 	Known []Known
 	// Buffer is the memory for the copies of the stacks, which are valid until it is used again; nil: a

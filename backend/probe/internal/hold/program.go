@@ -27,7 +27,7 @@ func UnloadProgram() {
 }
 
 // cleanMappings returns the begins and ends of the mappings of a file that cannot be written and are as in the file.
-// text is that of /proc/PID/smaps (proc(5)).
+// text is the content of /proc/PID/smaps (proc(5)).
 func cleanMappings(text, path string) (all [][2]uintptr) {
 	var from, to uintptr // of the present mapping; 0: it is not one of those
 	for line := range strings.Lines(text) {

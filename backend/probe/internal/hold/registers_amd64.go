@@ -54,7 +54,7 @@ func callOf(u *unix.PtraceRegs) kernelcall.Call {
 }
 
 // reenter changes the registers of a thread that another sampler has just let go, and that has not run since: it is
-// before the instruction SYSCALL of the call in which it waited, to restart it. They become those of the call.
+// before the instruction SYSCALL of the call in which it waited, to restart it. They become the registers of the call.
 func reenter(tid int, u *unix.PtraceRegs) {
 	const size, restartNoHandler, maxCalls = 2, 514, 1 << 10
 	code := [8]byte{}

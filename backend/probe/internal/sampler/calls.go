@@ -63,7 +63,7 @@ type number struct {
 }
 
 // numbered asks the library of MPI for the number of the process, until it knows. A process that has not called
-// MPI_Init yet is asked again when it has been in a call of MPI. library is that of the process; nil: not opened.
+// MPI_Init yet is asked again when it has been in a call of MPI. library is the one of the process; nil: not opened.
 func (p *process) numbered(s *snapshot.Process, library *mpi.Library) {
 	if p.number.known || p.number.asked && library == nil || len(s.Threads) == 0 || len(p.images) == 0 {
 		return
@@ -79,7 +79,7 @@ func (p *process) numbered(s *snapshot.Process, library *mpi.Library) {
 	}
 }
 
-// withCall adds what a call of MPI waits for to the level of its function. levels are those of frame i of
+// withCall adds what a call of MPI waits for to the level of its function. levels are of frame i of
 // a thread, the function that contains the inlined ones last.
 func (r *reading) withCall(t *snapshot.Thread, i int, levels []level) []level {
 	if c, ok := r.calls[t.TID]; ok && c.frame == i && len(levels) > 0 {

@@ -19,9 +19,9 @@ import (
 const (
 	// maxChildrenOf bounds the processes of a rank that are read. A pool has one for each processor at most.
 	maxChildrenOf = 64
-	// maxChildren bounds those of all ranks of the host.
+	// maxChildren bounds the processes of all ranks of the host.
 	maxChildren = 256
-	// maxCounted bounds those of a rank that are looked for.
+	// maxCounted bounds the processes of a rank that are looked for.
 	maxCounted = 1024
 )
 
@@ -36,10 +36,10 @@ type Family struct {
 	left   map[int]int // by index of a rank, how many were not read since they are too many
 }
 
-// Family reads the processes that ranks have started, a moment after the ranks. pids are those of the ranks, and which
-// are the indices of those that are wanted. ranks are the processes of all ranks, which are in no family. They are held
-// one after the other, since they are not compared. What is known of them is kept for the next sample, but no files are
-// open.
+// Family reads the processes that ranks have started, a moment after the ranks. pids are the processes of the ranks,
+// and which are the indices of those that are wanted. ranks are the processes of all ranks, which are in no family.
+// They are held one after the other, since they are not compared. What is known of them is kept for the next sample,
+// but no files are open.
 func (s *Sampler) Family(pids, which []int, ranks map[int]bool, o Options) *Family {
 	f := &Family{by: o.By, left: map[int]int{}}
 	for _, i := range which {
@@ -75,7 +75,7 @@ func (s *Sampler) Family(pids, which []int, ranks map[int]bool, o Options) *Fami
 }
 
 // descendants returns the processes that a process has started, and those that these have started, but for this one and
-// ranks, with what they have started. children returns those of one process.
+// ranks, with what they have started. children returns the processes that one has started.
 func descendants(pid int, children func(int) []int, ranks map[int]bool) (all []int) {
 	seen := map[int]bool{pid: true, os.Getpid(): true}
 	for next := []int{pid}; len(next) > 0; next = next[1:] {
@@ -93,7 +93,7 @@ func descendants(pid int, children func(int) []int, ranks map[int]bool) (all []i
 }
 
 // Describe says of ranks that wait outside of MPI, and for no thread that is known, what one process of their families
-// does: one that computes, else one that waits in code of the user. samples are those of the ranks. A process that was
+// does: one that computes, else one that waits in code of the user. samples are of the ranks. A process that was
 // not read may go on, so nothing of its rank is certain, as if the rank had not been held.
 func (f *Family) Describe(samples []Sample) {
 	best := map[int]int{} // by index of the rank, index of the process that is described
@@ -143,7 +143,7 @@ func (f *Family) Stacks(i int) (all [][]stack.Frame) {
 			continue
 		}
 		head := stack.Process(f.pids[k], f.names[k])
-		if f.by == "function" { // those of all ranks are one
+		if f.by == "function" { // equal stacks of all ranks are one
 			head = stack.Process(0, f.names[k])
 		}
 		if err := f.found[k].Err; err != nil {
@@ -186,7 +186,7 @@ func (s *Sample) urgency() int {
 	return 1
 }
 
-// isIdle reports whether a process of Python's multiprocessing is in no function of the user. frames are those of its
+// isIdle reports whether a process of Python's multiprocessing is in no function of the user. frames are of its
 // first thread, outermost first. After a fork the functions of the parent are on its stack.
 func isIdle(frames []stack.Frame) bool {
 	for i := len(frames) - 1; i >= 0; i-- {

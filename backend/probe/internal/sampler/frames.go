@@ -88,7 +88,7 @@ func (r *reading) readFrames(t *snapshot.Thread) []stack.Frame {
 	return outward(levels)
 }
 
-// levels returns the levels of a thread, innermost first, with those of Python among them.
+// levels returns the levels of a thread, innermost first, with levels of Python among them.
 func (r *reading) levels(t *snapshot.Thread) (levels []level) {
 	joined := r.join(t)
 	runs := shortened(runsOfFrames(joined, t.Stack.Frames))
@@ -222,7 +222,7 @@ func namedLeaf(levels []level) []level {
 	return append(leaf, levels[n:]...)
 }
 
-// trimmed removes the levels that called main. root is the number of levels that remain without those of
+// trimmed removes the levels that called main. root is the number of levels that remain without the ones of
 // the C library or a runtime that start threads; levels[root-1] is the start function of the thread, or main.
 // whole is true if main is there: then the shown stack is complete even if the walk ended outside of main.
 func trimmed(levels []level) (rest []level, root int, whole bool) {
@@ -240,8 +240,8 @@ func trimmed(levels []level) (rest []level, root int, whole bool) {
 // handlerCalled is the function of a frame in which the kernel has called a handler of a signal, as in gdb.
 const handlerCalled = "<signal handler called>"
 
-// places returns the levels of a frame, innermost first: those of inlined functions and the one of
-// the function that contains them. As in gdb, a frame with a line has no library.
+// places returns the levels of a frame, innermost first: inlined functions, and the function that contains them. As in
+// gdb, a frame with a line has no library.
 func (p *process) places(f unwind.Frame, by string) (levels []level) {
 	if f.Signal {
 		return []level{{Frame: stack.Frame{Func: handlerCalled}}}

@@ -15,7 +15,7 @@ import (
 )
 
 // libraryCall is the call of a library for communication that a thread is in. At most one of mpi, torch and unnamed is
-// not nil; all are for a thread in no call.
+// not nil; a thread in no call has none.
 type libraryCall struct {
 	mpi     *blocked
 	torch   *torchCall
@@ -106,7 +106,7 @@ func (p *process) insideOf(t *snapshot.Thread) *inside {
 	return nil
 }
 
-// outsideOf returns the frames of a thread, outermost first, without those of the call that it is in.
+// outsideOf returns the frames of a thread, outermost first, up to the call that it is in.
 func (p *process) outsideOf(frames []stack.Frame, t *snapshot.Thread, in *inside) []stack.Frame {
 	places, library := p.at(t.Stack.Frames[in.frame].Lookup())
 	first := places[len(places)-1]

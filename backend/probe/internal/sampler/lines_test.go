@@ -123,8 +123,8 @@ func startSource(t *testing.T, language, text string, flags ...string) target {
 	return run(t, path)
 }
 
-// TestLinesInOtherFiles has programs whose debug information is beside them: in a file to which they have a link, with a
-// build-id and without, also in .debug, and in objects (-gsplit-dwarf), of which the lines are in the program. A file
+// TestLinesInOtherFiles has programs whose debug information is beside them: in a file to which they have a link, with
+// a build-id and without, also in .debug, and in objects (-gsplit-dwarf), of which the lines are in the program. A file
 // that is not that of the program is not read.
 func TestLinesInOtherFiles(t *testing.T) {
 	all := []string{"main 31", "deep::Solver::run 23", "deep::twice 19", "deep::Solver::step 11"}

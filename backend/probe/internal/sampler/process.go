@@ -44,7 +44,7 @@ type process struct {
 	derivable int
 }
 
-// mapsText is memory for texts of mappings and beginnings of images, those of one process at a time, and the names in
+// mapsText is memory for texts of mappings and beginnings of images, of one process at a time, and the names in
 // all of the texts.
 type mapsText struct {
 	text  []byte
@@ -202,7 +202,7 @@ func (p *process) programOf() string {
 	return ""
 }
 
-// stateNow returns the state of the process by that of its first thread, or of another one if that has ended.
+// stateNow returns the state of the process by its first thread, or of another one if that has ended.
 func (p *process) stateNow() wait.State {
 	switch p.files.Letter() {
 	case 'R':

@@ -38,7 +38,7 @@ type Signs struct {
 	valued   bool           // it has a value
 	Trouble  string         // why it has none
 	unheld   bool           // another sampler held the process, or it did not stop in time: there is nothing else
-	halted   bool           // a debugger holds it: the states of its threads are not those of other samples
+	halted   bool           // a debugger holds it: the states of its threads are not as in other samples
 }
 
 // Progress is what is remembered of a rank; the zero value is for a rank that was not looked at.

@@ -24,7 +24,7 @@ const switchesOfHold = 2
 // maxSwitches bounds the threads of a process whose switches are read.
 const maxSwitches = 1024
 
-// runsOf returns those of a process; nil: they are not known.
+// runsOf returns the runs of a process; nil: they are not known.
 func runsOf(pid int) *runs {
 	tids := hold.Threads(pid)
 	if len(tids) > maxSwitches {

@@ -35,7 +35,7 @@ func (s *shared) readSeparate(m *image.Module, pid int) {
 	}
 }
 
-// readSeparateFile reads the symbols of a separate debug file. It returns whether the file is that of the image.
+// readSeparateFile reads the symbols of a separate debug file. It returns whether the file belongs to the image.
 func (s *shared) readSeparateFile(path, id string, link image.DebugLink) bool {
 	b, err := hold.MapFile(path)
 	if err != nil {

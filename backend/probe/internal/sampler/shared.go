@@ -40,7 +40,7 @@ type shared struct {
 	around    map[uint64]image.Function    // functions by an address in them; one without a name: none is known
 	functions map[uint64]*derived.Function // functions without tables, by first address; nil: nothing is certain
 	mpi       mpi.Cache                    // used for processes whose program this image is
-	// debugFiles is that of the cache.
+	// debugFiles is the same as in known.
 	debugFiles string
 	// interpreters are the Python interpreters in the image, by process.
 	interpreters map[int]*python.Interpreter

@@ -52,7 +52,7 @@ func (p *process) memoryOf(held *hold.Process) *copied {
 }
 
 // codePage returns page n of the process if it is code of an image; otherwise nil. Other pages that cannot
-// be written may differ between processes: those of relocated data.
+// be written may differ between processes: pages of relocated data.
 func (p *process) codePage(n uint64) []byte {
 	m := image.At(p.maps, n*pageSize)
 	if m == nil || !m.Executable || m.Writable || m.File == "" {

@@ -36,8 +36,8 @@ const result = 0
 const noCall = -1
 
 // addStamp adds to a hash what changes if a thread makes progress: registers and stack. For a thread in a call of a
-// library, whose first function is at frame call, these are of the function that has made it and its callers only. Of the stack, what
-// is at the addresses of except is left out, remainder bytes each.
+// library, whose first function is at frame call, these are of the function that has made it and its callers only. Of
+// the stack, what is at the addresses of except is left out, remainder bytes each.
 func (r *reading) addStamp(hash digest.Running, t *snapshot.Thread, call int, except []uint64) {
 	if len(t.Stack.Frames) == 0 {
 		return
@@ -82,8 +82,8 @@ func addExcept(hash digest.Running, b []byte, from uint64, except []uint64) {
 	hash.Add(b[at:])
 }
 
-// addStampOf is addStamp of the thread of shot with an index, which is in no call. One that waits for the lock of Python
-// looks at the clock now and then, so its frames of Python count.
+// addStampOf is addStamp of the thread of shot with an index, which is in no call. One that waits for the lock of
+// Python looks at the clock now and then, so its frames of Python count.
 func (m *team) addStampOf(hash digest.Running, i int) {
 	t := &m.shot.Threads[i]
 	switch {
@@ -97,7 +97,7 @@ func (m *team) addStampOf(hash digest.Running, i int) {
 }
 
 // stampOfCalls returns a hash of what changes if the process makes progress: the calls that its threads are in, its
-// first thread, and the threads concerned. calls are those of the threads of shot, and concerned are indices of some.
+// first thread, and the threads concerned. calls are by index of the thread in shot, as are concerned.
 func (m *team) stampOfCalls(calls []libraryCall, concerned []int) uint64 {
 	hash := digest.New()
 	for i, c := range calls {
@@ -125,7 +125,7 @@ func (m *team) stampOfCalls(calls []libraryCall, concerned []int) uint64 {
 	return hash.Sum()
 }
 
-// stampOfOthers returns a hash of the threads in no call, but for the first one, those of libraries, and those that
+// stampOfOthers returns a hash of the threads in no call, but for the first one, helpers of libraries, and threads that
 // wait in OpenMP, which may spin. 0: there is no other.
 func (m *team) stampOfOthers(calls []libraryCall) uint64 {
 	hash, n := digest.New(), 0

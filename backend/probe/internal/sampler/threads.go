@@ -316,8 +316,8 @@ func (m *team) framesText(i int) string {
 	return framesText(frames, "", m.signal(i))
 }
 
-// signal names the signal whose handler a thread executes; with several, that of the innermost. "a signal" if it is not
-// known.
+// signal names the signal whose handler a thread executes; with several handlers, of the innermost. "a signal" if it is
+// not known.
 func (m *team) signal(i int) string {
 	t := &m.shot.Threads[i]
 	for _, f := range t.Stack.Frames {

@@ -165,8 +165,8 @@ func holdThread(t *testing.T, pid int, name string) (release func()) {
 	return sync.OnceFunc(func() { close(end); <-done })
 }
 
-// TestOtherSampler checks that a process which another sampler holds is awaited; and if it does not let go, that nothing
-// is said of the process but this, and that nothing follows from it.
+// TestOtherSampler checks that a process which another sampler holds is awaited; and if it does not let go, that
+// nothing is said of the process but this, and that nothing follows from it.
 func TestOtherSampler(t *testing.T) {
 	p := start(t, "-O2")
 	c := New("")

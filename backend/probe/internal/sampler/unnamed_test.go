@@ -9,8 +9,8 @@ import (
 	"sdm/protocol/wait"
 )
 
-// TestCallsThatAreNotNamed has programs that wait in libraries for communication, without a frame of a function of MPI: a
-// thread in such a library never computes, and may be in any call.
+// TestCallsThatAreNotNamed has programs that wait in libraries for communication, without a frame of a function of MPI:
+// a thread in such a library never computes, and may be in any call.
 func TestCallsThatAreNotNamed(t *testing.T) {
 	for _, c := range []struct {
 		file, code string

@@ -16,7 +16,7 @@ import (
 	"sdm/protocol/wait"
 )
 
-// ofUser returns the frames of a thread of shot, outermost first, without those of the standard library of C++, of the
+// ofUser returns the frames of a thread of shot, outermost first, without frames of the standard library of C++, of the
 // interpreter of Python, and of Python's own modules that the user's code has called. called is the function of such a
 // module: "in Queue.get (queue.py)"; "for a lock of threading" if the interpreter itself waits; "": Python is not on
 // the stack, or a library that Python has called waits.
@@ -136,7 +136,7 @@ func framesText(frames []stack.Frame, function, signal string) string {
 		}
 		named := func(f stack.Frame) bool { return f.Func != unnamed }
 		if slices.ContainsFunc(frames[:end], named) {
-			for end > 0 && !named(frames[end-1]) { // of a library without symbols, such as that of mpi4py
+			for end > 0 && !named(frames[end-1]) { // of a library without symbols, such as the one of mpi4py
 				end--
 			}
 		}

@@ -46,7 +46,7 @@ type Marks struct {
 }
 
 // Compare tells of a sample what follows from the last one of the same process that was held, whose marks are last.
-// Then it makes them those of this sample. ranks is the number of ranks of this host.
+// Then it sets them to the marks of this sample. ranks is the number of ranks of this host.
 func (w *Waits) Compare(last *Marks, ranks int) {
 	if w.Unheld {
 		return

@@ -57,8 +57,8 @@ func TestRanksOfOtherJobs(t *testing.T) {
 	}
 }
 
-// TestOtherThreadsOfRanks checks that a rank in a call of MPI of which another thread runs may have sent what others wait
-// for: with numbered messages, nothing else tells that.
+// TestOtherThreadsOfRanks checks that a rank in a call of MPI of which another thread runs may have sent what others
+// wait for: with numbered messages, nothing else tells that.
 func TestOtherThreadsOfRanks(t *testing.T) {
 	for _, c := range []struct {
 		name          string
