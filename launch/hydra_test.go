@@ -25,13 +25,13 @@ func TestHydraBelow(t *testing.T) {
 		want  string // control, srun: hosts
 	}{
 		{"nothing", map[int][]string{11: {"sh", "-c", "x"}, 12: nil}, ""},
-		{"a rank with such a word", map[int][]string{11: {"./a", "hydra_pmi_proxy"}}, ""},
-		{"here alone", map[int][]string{11: hydraLine("", "n0:7", "0")}, "n0:7 0: []"},
-		{"here and elsewhere", map[int][]string{12: quoted, 11: hydraLine("", "n0:7", "0"), 13: hydraLine("/bin/sh /opt/my rsh -x n3 ", "n0:7", "2")},
+		{"a rank with the proxy's name as an argument", map[int][]string{11: {"./a", "hydra_pmi_proxy"}}, ""},
+		{"one host", map[int][]string{11: hydraLine("", "n0:7", "0")}, "n0:7 0: []"},
+		{"several hosts", map[int][]string{12: quoted, 11: hydraLine("", "n0:7", "0"), 13: hydraLine("/bin/sh /opt/my rsh -x n3 ", "n0:7", "2")},
 			"n0:7 0: [] n2[/usr/bin/ssh -x] n3[/bin/sh /opt/my rsh -x]"},
-		{"in the order of their numbers", map[int][]string{11: hydraLine("ssh n9 ", "n0:7", "10"), 12: hydraLine("ssh n2 ", "n0:7", "2")}, "n0:7 0: n2[ssh] n9[ssh]"},
-		{"by one srun, and its helper", map[int][]string{11: hydraLine("/usr/bin/srun -N 3 -n 3 --input none ", "n0:7", "-1"), 20: hydraLine("/usr/bin/srun -N 3 -n 3 --input none ", "n0:7", "-1")}, "n0:7 11:"},
-		{"the other side of a shell that runs here", map[int][]string{11: hydraLine("rsh n2 ", "n0:7", "0"), 20: {"sh", "-c", "hydra_pmi_proxy --control-port n0:7"}, 21: hydraLine("", "n0:7", "0")}, "n0:7 0: n2[rsh]"},
+		{"proxies in the order of their numbers", map[int][]string{11: hydraLine("ssh n9 ", "n0:7", "10"), 12: hydraLine("ssh n2 ", "n0:7", "2")}, "n0:7 0: n2[ssh] n9[ssh]"},
+		{"proxies started by one srun, and its helper", map[int][]string{11: hydraLine("/usr/bin/srun -N 3 -n 3 --input none ", "n0:7", "-1"), 20: hydraLine("/usr/bin/srun -N 3 -n 3 --input none ", "n0:7", "-1")}, "n0:7 11:"},
+		{"a remote shell that runs its command on this host", map[int][]string{11: hydraLine("rsh n2 ", "n0:7", "0"), 20: {"sh", "-c", "hydra_pmi_proxy --control-port n0:7"}, 21: hydraLine("", "n0:7", "0")}, "n0:7 0: n2[rsh]"},
 		{"two jobs of a script", map[int][]string{11: hydraLine("rsh n2 ", "n0:7", "0"), 12: hydraLine("rsh n3 ", "n0:8", "0")}, "n0:7 0: n2[rsh]"},
 		{"no host", map[int][]string{11: hydraLine("rsh -x ", "n0:7", "0")}, ""},
 	} {

@@ -48,7 +48,7 @@ func TestReadPRRTE(t *testing.T) {
 		want  string
 	}{
 		{"daemons on this host", map[int]string{11: daemon}, "prterun-n0-10@1"},
-		{"by srun, and its helper", map[int]string{11: "srun --mpi=none --jobid=7 " + quoted, 12: "srun --mpi=none --jobid=7 " + quoted}, "prterun-n1-10@1 of 7"},
+		{"daemons started by srun, and its helper", map[int]string{11: "srun --mpi=none --jobid=7 " + quoted, 12: "srun --mpi=none --jobid=7 " + quoted}, "prterun-n1-10@1 of 7"},
 		{"daemons of another job", map[int]string{20: "srun --jobid=7 " + quoted}, ""},
 		{"a program that srun starts", map[int]string{11: "srun --jobid=7 ./app"}, ""},
 	} {

@@ -104,8 +104,8 @@ func TestUnpackCoreRefuses(t *testing.T) {
 		{"cut short by gzip", func(t *testing.T) []byte { return short(t, "gzip") }, 1 << 30, "cut short"},
 		{"cut short by zstd", func(t *testing.T) []byte { return short(t, "zstd") }, 1 << 30, "damaged (zstd: "},
 		{"cut short by xz", func(t *testing.T) []byte { return short(t, "xz") }, 1 << 30, "damaged (xz: "},
-		{"more than there is room", func(t *testing.T) []byte { return packedBytes(t, "gzip", core) }, 1 << 20, "more than the 1 MB that may be used"},
-		{"more than there is room, by a program", func(t *testing.T) []byte { return packedBytes(t, "zstd", core) }, 1 << 20, "more than the 1 MB"},
+		{"more than the limit", func(t *testing.T) []byte { return packedBytes(t, "gzip", core) }, 1 << 20, "more than the 1 MB that may be used"},
+		{"more than the limit, by an external program", func(t *testing.T) []byte { return packedBytes(t, "zstd", core) }, 1 << 20, "more than the 1 MB"},
 		{"not packed", func(*testing.T) []byte { return []byte(core) }, 1 << 30, "not a packed file"},
 	} {
 		t.Run(c.name, func(t *testing.T) {

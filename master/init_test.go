@@ -29,13 +29,13 @@ func TestInit(t *testing.T) {
 		want   string // the error
 	}{
 		{"all ready", []protocol.Group{on(result, 0, 1)}, ""},
-		{"one missing", []protocol.Group{on(result, 0), on(missing("connection refused"), 1)},
+		{"one server is missing", []protocol.Group{on(result, 0), on(missing("connection refused"), 1)},
 			"1 of 2 servers are not ready: server 1 on node02: connection refused"},
-		{"all missing for one reason", []protocol.Group{on(missing("no answer in 1s"), 0), on(missing("no answer in 1s"), 1)},
+		{"all servers are missing for one reason", []protocol.Group{on(missing("no answer in 1s"), 0), on(missing("no answer in 1s"), 1)},
 			"2 of 2 servers are not ready: servers 0-1 on node01,node02: no answer in 1s"},
-		{"two reasons", []protocol.Group{on(missing("refused"), 0), on(protocol.Group{Kind: protocol.KindFault, Body: []byte(`{"kind":"engine","message":"no gdb","hint":"install it"}`)}, 1)},
+		{"servers are missing for two reasons", []protocol.Group{on(missing("refused"), 0), on(protocol.Group{Kind: protocol.KindFault, Body: []byte(`{"kind":"engine","message":"no gdb","hint":"install it"}`)}, 1)},
 			"2 of 2 servers are not ready: server 0 on node01: refused; server 1 on node02: no gdb (install it)"},
-		{"final without an answer", []protocol.Group{on(result, 0)},
+		{"the request ends without an answer", []protocol.Group{on(result, 0)},
 			"1 of 2 servers are not ready: server 1 on node02: no answer"},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
@@ -140,10 +140,10 @@ func TestInitThatCannotBeTried(t *testing.T) {
 	}{
 		{"empty", protocol.RouteTable{Shape: "binomial"}, "0 servers announced, 0 given"},
 		{"too few", protocol.RouteTable{Shape: "binomial", Size: 3, Routes: twoHosts().Routes}, "3 servers announced, 2 given"},
-		{"one double", of(1, 1), "server 1 is listed twice: on a and on b"},
-		{"beyond the last", of(0, 2), "server 2 on b is beyond the 2 that there are, from 0 on"},
-		{"below the first", of(-5, 0), "server -5 on a is beyond the 2"},
-		{"beyond all numbers", of(0, 99999999999), "server 99999999999 on b is beyond the 2"},
+		{"a number that is given twice", of(1, 1), "server 1 is listed twice: on a and on b"},
+		{"a number beyond the last", of(0, 2), "server 2 on b is beyond the 2 that there are, from 0 on"},
+		{"a negative number", of(-5, 0), "server -5 on a is beyond the 2"},
+		{"a number beyond all bounds", of(0, 99999999999), "server 99999999999 on b is beyond the 2"},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
 			m, _ := newFake(t, obedient)

@@ -13,13 +13,13 @@ import (
 // TestJobWatch feeds events of ranks 0-1 and records the reported states of the job.
 func TestJobWatch(t *testing.T) {
 	for _, c := range []struct{ name, events, want string }{
-		{"from the beginning to the end", "started 0-1 {} | running 0-1 {} | stopped 0 {} | stopped 1 {} | running 1 {} | stopped 1 {} | running 0-1 {} | exited 0 {} | exited 1 {}",
+		{"from start to end", "started 0-1 {} | running 0-1 {} | stopped 0 {} | stopped 1 {} | running 1 {} | stopped 1 {} | running 0-1 {} | exited 0 {} | exited 1 {}",
 			"held; running; ended 0"},
 		{"statuses", `stopped 0-1 {} | running 0-1 {} | exited 0 {"code":3} | exited 1 {"code":2}`, "held; running; ended 3"},
 		{"a signal", `stopped 0-1 {} | exited 0 {} | signalled 1 {"signal":"SIGSEGV"}`, "held; ended 1 1 ended by SIGSEGV"},
-		{"a loss", `stopped 0 {} | lost 1 {"cause":"x"} | running 0 {} | exited 0 {"code":7}`, "held; running; ended 7 1 lost"},
-		{"all lost", `stopped 0-1 {} | lost 0-1 {"cause":"x"}`, "held"},
-		{"one is let go", "stopped 0-1 {} | detached 0 {} | running 1 {} | exited 1 {}", "held; running"},
+		{"one rank is lost", `stopped 0 {} | lost 1 {"cause":"x"} | running 0 {} | exited 0 {"code":7}`, "held; running; ended 7 1 lost"},
+		{"all ranks are lost", `stopped 0-1 {} | lost 0-1 {"cause":"x"}`, "held"},
+		{"one rank is detached", "stopped 0-1 {} | detached 0 {} | running 1 {} | exited 1 {}", "held; running"},
 		{"never held", "started 0-1 {} | running 0-1 {} | exited 0-1 {}", "ended 0"},
 		{"started again", "stopped 0-1 {} | exited 0-1 {} | started 0-1 {} | stopped 0-1 {} | running 0-1 {} | exited 0-1 {}", "held; ended 0; held; running; ended 0"},
 		{"core files", `stopped 0-1 {"reason":"core","signal":"SIGSEGV"}`, ""},

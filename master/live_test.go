@@ -197,11 +197,11 @@ func TestDiff(t *testing.T) {
 		name, ranks, expr string
 		want              []string
 	}{
-		{"all the same", "0-4", "same", []string{`"ranks":"0-4","n":5,"result":{"expr":"same","side":"majority"}`}},
-		{"most the same", "0-4", "x > 1", []string{`"ranks":"2-4","n":3,"result":{"expr":"x > 1","side":"majority"}`, `"ranks":"0-1","n":2,"result":{"expr":"x > 1","side":"others"}`}},
-		{"half the same", "0-3", "x > 1", []string{`"ranks":"0-3","n":4,"result":{"expr":"x > 1","side":"none"}`}},
-		{"the same but for addresses", "0-4", "known", []string{`"ranks":"0-3","n":4,"result":{"expr":"known","side":"majority"}`, `"ranks":"4","n":1`}},
-		{"addresses of each rank's own", "0-4", "unknown", []string{`"ranks":"0-4","n":5,"result":{"expr":"unknown","side":"none"}`}},
+		{"all values are equal", "0-4", "same", []string{`"ranks":"0-4","n":5,"result":{"expr":"same","side":"majority"}`}},
+		{"most values are equal", "0-4", "x > 1", []string{`"ranks":"2-4","n":3,"result":{"expr":"x > 1","side":"majority"}`, `"ranks":"0-1","n":2,"result":{"expr":"x > 1","side":"others"}`}},
+		{"half of the values are equal", "0-3", "x > 1", []string{`"ranks":"0-3","n":4,"result":{"expr":"x > 1","side":"none"}`}},
+		{"values that differ in addresses only", "0-4", "known", []string{`"ranks":"0-3","n":4,"result":{"expr":"known","side":"majority"}`, `"ranks":"4","n":1`}},
+		{"addresses without symbols differ", "0-4", "unknown", []string{`"ranks":"0-4","n":5,"result":{"expr":"unknown","side":"none"}`}},
 		{"some fail", "0-5", "same", []string{`"side":"majority"`, `"event":"error","id":N,"command":"diff","ranks":"5"`}},
 		{"all fail", "5", "x", []string{`"event":"error"`}},
 	} {

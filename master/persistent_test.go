@@ -45,30 +45,30 @@ func TestGiven(t *testing.T) {
 		said []said
 		want string
 	}{
-		{"in order", []said{{"break", all, at(1)}, {"watch", rank.Of(2), protocol.Args{Breakpoint: 2, Expr: "x"}}},
+		{"commands keep their order", []said{{"break", all, at(1)}, {"watch", rank.Of(2), protocol.Args{Breakpoint: 2, Expr: "x"}}},
 			"[0-3] break {\"location\":\"f1\",\"breakpoint\":1}\n[2] watch {\"expr\":\"x\",\"breakpoint\":2}\n"},
-		{"settings of gdb, and no other lines", []said{{"handle", all, protocol.Args{Signal: "SIGUSR1"}}, {"gdb", all, protocol.Args{Text: "set print elements 4"}}, {"gdb", all, protocol.Args{Text: "set var x = 4"}},
+		{"of lines for gdb only settings are kept", []said{{"handle", all, protocol.Args{Signal: "SIGUSR1"}}, {"gdb", all, protocol.Args{Text: "set print elements 4"}}, {"gdb", all, protocol.Args{Text: "set var x = 4"}},
 			{"gdb", all, protocol.Args{Text: "info files"}}, {"delete", all, of()}, {"gdb", rank.Of(1), protocol.Args{Text: "set print elements 4"}}},
 			"[0-3] handle {\"signal\":\"SIGUSR1\"}\n[0,2-3] gdb {\"text\":\"set print elements 4\"}\n[1] gdb {\"text\":\"set print elements 4\"}\n"},
-		{"deleted for some", []said{{"break", all, at(1)}, {"disable", all, of(1)}, {"delete", rank.Of(0, 1), of(1)}},
+		{"a breakpoint is deleted for some ranks", []said{{"break", all, at(1)}, {"disable", all, of(1)}, {"delete", rank.Of(0, 1), of(1)}},
 			"[2-3] break {\"location\":\"f1\",\"breakpoint\":1}\n[2-3] disable {\"breakpoints\":[1]}\n"},
-		{"deleted all, and displays stay", []said{{"break", all, at(1)}, {"display", all, protocol.Args{Expr: "n", Display: 1}}, {"delete", all, of()}},
+		{"delete without numbers keeps displays", []said{{"break", all, at(1)}, {"display", all, protocol.Args{Expr: "n", Display: 1}}, {"delete", all, of()}},
 			"[0-3] display {\"expr\":\"n\",\"display\":1}\n"},
 		{"the last change counts", []said{{"break", all, at(1)}, {"disable", all, of(1)}, {"enable", all, of(1)}, {"disable", rank.Of(3), of(1)}},
 			"[0-3] break {\"location\":\"f1\",\"breakpoint\":1}\n[0-2] enable {\"breakpoints\":[1]}\n[3] disable {\"breakpoints\":[1]}\n"},
-		{"changes of several are each by itself", []said{{"break", all, at(1)}, {"break", all, at(2)}, {"disable", all, of(1, 2)}, {"delete", all, of(1)}},
+		{"a change of several breakpoints is kept for each", []said{{"break", all, at(1)}, {"break", all, at(2)}, {"disable", all, of(1, 2)}, {"delete", all, of(1)}},
 			"[0-3] break {\"location\":\"f2\",\"breakpoint\":2}\n[0-3] disable {\"breakpoints\":[2]}\n"},
-		{"places are each by themselves", []said{{"break", all, at(1)}, {"disable", all, places(1, 2, 3)}, {"enable", rank.Of(2), places(1, 3)}, {"disable", all, of(1)}, {"enable", all, of()}},
+		{"a change of several places is kept for each", []said{{"break", all, at(1)}, {"disable", all, places(1, 2, 3)}, {"enable", rank.Of(2), places(1, 3)}, {"disable", all, of(1)}, {"enable", all, of()}},
 			"[0-3] break {\"location\":\"f1\",\"breakpoint\":1}\n[0-3] disable {\"places\":[{\"breakpoint\":1,\"number\":2}]}\n[0-1,3] disable {\"places\":[{\"breakpoint\":1,\"number\":3}]}\n" +
 				"[2] enable {\"places\":[{\"breakpoint\":1,\"number\":3}]}\n[0-3] enable {}\n"},
-		{"places go with their breakpoint", []said{{"break", all, at(1)}, {"disable", all, places(1, 2, 3)}, {"delete", all, of(1)}}, ""},
-		{"ignore is of those that have not begun", []said{{"break", all, at(1)}, {"ignore", all, protocol.Args{Breakpoints: []int{1}, Count: 3}}},
+		{"a deleted breakpoint has no places", []said{{"break", all, at(1)}, {"disable", all, places(1, 2, 3)}, {"delete", all, of(1)}}, ""},
+		{"ignore is kept for ranks that have not started", []said{{"break", all, at(1)}, {"ignore", all, protocol.Args{Breakpoints: []int{1}, Count: 3}}},
 			"[0-3] break {\"location\":\"f1\",\"breakpoint\":1}\n[0] ignore {\"breakpoints\":[1],\"count\":3}\n"},
-		{"the last handling of a signal", []said{{"handle", all, protocol.Args{Signal: "SIGUSR1", Actions: []string{"stop"}}}, {"handle", all, protocol.Args{Signal: "SIGUSR1", Actions: []string{"nostop"}}}},
+		{"the last handling of a signal counts", []said{{"handle", all, protocol.Args{Signal: "SIGUSR1", Actions: []string{"stop"}}}, {"handle", all, protocol.Args{Signal: "SIGUSR1", Actions: []string{"nostop"}}}},
 			"[0-3] handle {\"signal\":\"SIGUSR1\",\"actions\":[\"nostop\"]}\n"},
 		{"undisplay", []said{{"display", all, protocol.Args{Expr: "n", Display: 1}}, {"display", all, protocol.Args{Expr: "m", Display: 2}}, {"undisplay", all, protocol.Args{Displays: []int{1}}}},
 			"[0-3] display {\"expr\":\"m\",\"display\":2}\n"},
-		{"what passes is not kept", []said{{"print", all, protocol.Args{Expr: "n"}}, {"display", all, protocol.Args{}}, {"continue", all, protocol.Args{}}}, ""},
+		{"commands without a lasting effect are not kept", []said{{"print", all, protocol.Args{Expr: "n"}}, {"display", all, protocol.Args{}}, {"continue", all, protocol.Args{}}}, ""},
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			var g persistentCommands

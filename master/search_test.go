@@ -102,19 +102,19 @@ func TestSearch(t *testing.T) {
 	}{
 		{"nothing", func(field) {}, "", 1},
 		{"one element", func(f field) { f[17][500] = 1 }, "500-500 on 17", 3},
-		{"a run", func(f field) { f[3][700], f[3][701], f[9][702] = 1, 1, 1 }, "700-701 on 3; 702-702 on 9", 3},
-		{"the ends", func(f field) { f[0][0], f[63][n-1] = 1, 1 }, "0-0 on 0; 99999-99999 on 63", 3},
-		{"one rank is all different", func(f field) {
+		{"adjacent elements", func(f field) { f[3][700], f[3][701], f[9][702] = 1, 1, 1 }, "700-701 on 3; 702-702 on 9", 3},
+		{"the first and the last element", func(f field) { f[0][0], f[63][n-1] = 1, 1 }, "0-0 on 0; 99999-99999 on 63", 3},
+		{"all elements of one rank", func(f field) {
 			for i := range n {
 				f[5][i] = 1
 			}
 		}, "0-99999 some on 5", 3},
-		{"all from somewhere to somewhere", func(f field) {
+		{"a long range of one rank", func(f field) {
 			for i := 12345; i <= 81234; i++ {
 				f[5][i] = 1
 			}
 		}, "12345-81234 some on 5", 3},
-		{"two halves", func(f field) {
+		{"half of the ranks", func(f field) {
 			for r := range ranks / 2 {
 				f[r][7] = 1
 			}

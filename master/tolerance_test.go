@@ -17,7 +17,7 @@ func TestTolerance(t *testing.T) {
 	}{
 		{"one value", 1e-9, []string{"5", "5"}, true, ""},
 		{"last bits", 1e-9, []string{"1", "1.0000000000000002", "1.0000000000000004"}, true, ""},
-		{"one is far", 1e-9, []string{"1", "1.0000000000000002", "2"}, false, "2"},
+		{"one value is too far", 1e-9, []string{"1", "1.0000000000000002", "2"}, false, "2"},
 		{"absolute below 1", 1e-3, []string{"0.0001", "0.0009", "-0.00005"}, true, ""},
 		{"relative above 1", 1e-3, []string{"1000", "1000.5", "1002"}, false, "2"},
 		{"the majority's value, not the median", 0.1, []string{"3", "3", "3", "1", "2"}, false, "3-4"},

@@ -30,7 +30,7 @@ func TestGDBsAhead(t *testing.T) {
 	}{
 		{"all are used", "", ahead, false, ahead, ahead},
 		{"one is not used", "", ahead - 1, false, ahead, ahead - 1},
-		{"there are too few", "", ahead + 1, false, ahead + 1, ahead},
+		{"too few of them", "", ahead + 1, false, ahead + 1, ahead},
 		{"another one is needed", "", 1, true, ahead + 1, 0},
 		{"they are too old", old, 1, false, ahead + 1, 0},
 	} {

@@ -23,8 +23,8 @@ func once(t *testing.T, first string) string {
 // deaths are ways in which a gdb dies before it has its ranks.
 var deaths = []struct{ name, first string }{
 	{"at its start", "kill -SEGV $$"},
-	{"behind a shell", "exit 139"},
-	{"when it is to attach", `echo "(gdb) "; while read -r l; do case "$l" in *attach*) kill -SEGV $$; esac; done`},
+	{"started by a shell", "exit 139"},
+	{"at the attach", `echo "(gdb) "; while read -r l; do case "$l" in *attach*) kill -SEGV $$; esac; done`},
 }
 
 // TestGDBDiesBeforeItHasItsRanks checks that each rank gets another gdb and comes to

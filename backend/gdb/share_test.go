@@ -18,7 +18,7 @@ func TestShareOfItself(t *testing.T) {
 	}{
 		{"one rank", 1, 2, 1, 1},
 		{"as many gdbs as twice the cores", 4, 2, 1, 1},
-		{"one more", 5, 2, 2, 3},
+		{"one rank more than that", 5, 2, 2, 3},
 		{"16 on a small machine", 16, 2, 4, 8},
 		{"16 on a big one", 16, 64, 1, 1},
 		{"17: memory counts", 17, 64, 2, 2},

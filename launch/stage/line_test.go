@@ -26,16 +26,16 @@ func TestLines(t *testing.T) {
 		dir, want    string
 		of           string // contents of the program
 	}{
-		{"a copy is there", text, "", "", "copy", text},
-		{"none is", "", "", "", "shared", text},
-		{"another one is", text + "#", "", "", "shared", text},
-		{"one that cannot be run", broken, "", "", "shared", broken},
-		{"another host removes the common one", shrinking, "", "", "copy", shrinking},
-		{"another one is there when it is run", swapped, "", "", "copy", swapped},
-		{"it comes", "", text, "", "copy", text},
-		{"another one comes", "", broken, "", "shared", text},
-		{"it comes and is swapped", "", swapped, "", "copy", swapped},
-		{"it comes to no directory", "", text, "/none", "shared", text},
+		{"the copy exists", text, "", "", "copy", text},
+		{"no copy exists", "", "", "", "shared", text},
+		{"the copy differs", text + "#", "", "", "shared", text},
+		{"the copy cannot be run", broken, "", "", "shared", broken},
+		{"another host removes the shared program", shrinking, "", "", "copy", shrinking},
+		{"the copy is replaced before it is run", swapped, "", "", "copy", swapped},
+		{"the copy arrives", "", text, "", "copy", text},
+		{"another copy arrives", "", broken, "", "shared", text},
+		{"the copy arrives and is replaced", "", swapped, "", "copy", swapped},
+		{"the copy arrives for a directory that does not exist", "", text, "/none", "shared", text},
 		{"all descriptors are taken", text, "", "", "shared", text},
 	} {
 		for _, shell := range []string{"sh", "bash", "busybox sh"} {

@@ -120,13 +120,13 @@ func TestReceiverRefuses(t *testing.T) {
 		{"another hash", func(p *protocol.Piece) { p.Hash = strings.Repeat("0", 64) }, "what has come is not what was sent"},
 		{"no directory", func(p *protocol.Piece) { p.Dir = filepath.Join(dir, "none") }, "/none: no such file or directory"},
 		{"a file", func(p *protocol.Piece) { p.Dir = "/etc/passwd" }, "/etc/passwd: not a directory"},
-		{"strangers may swap it", func(p *protocol.Piece) { p.Dir = open }, open + ": all users may rename what lies there (mode 0777"},
+		{"a directory in which all users may rename", func(p *protocol.Piece) { p.Dir = open }, open + ": all users may rename what lies there (mode 0777"},
 		{"not absolute", func(p *protocol.Piece) { p.Dir = "tmp" }, "tmp: not an absolute path"},
 		{"full", func(p *protocol.Piece) { p.Dir = "/proc" }, "/proc: "},
-		{"a gap", func(p *protocol.Piece) { p.At = 5 }, "a piece at 5 of"},
-		{"too much", func(p *protocol.Piece) { p.Packed-- }, "has come after 0"},
-		{"too large", func(p *protocol.Piece) { p.Unpacked = 1 << 40 }, "cannot be"},
-		{"larger than said", func(p *protocol.Piece) { p.Unpacked = 100 }, "it takes more than it was said to"},
+		{"a piece is missing", func(p *protocol.Piece) { p.At = 5 }, "a piece at 5 of"},
+		{"more data than announced", func(p *protocol.Piece) { p.Packed-- }, "has come after 0"},
+		{"an announced size that cannot be", func(p *protocol.Piece) { p.Unpacked = 1 << 40 }, "cannot be"},
+		{"unpacked it is larger than announced", func(p *protocol.Piece) { p.Unpacked = 100 }, "it takes more than it was said to"},
 		{"a gdb that does not run", func(p *protocol.Piece) { p.Hash, p.Packed, p.Unpacked, p.Data = b.Hash, b.Packed, b.Unpacked, bad }, "does not run here: exit status 3: cannot"},
 	} {
 		t.Run(c.name, func(t *testing.T) {

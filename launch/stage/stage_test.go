@@ -122,11 +122,11 @@ func TestPutRefuses(t *testing.T) {
 	cases := []struct{ name, source, dir, hash, want string }{
 		{"no directory", from, filepath.Join(t.TempDir(), "none"), "", "no such file or directory"},
 		{"a file", from, from, "", "not a directory"},
-		{"not to be written", from, "/proc", "", "no such file"},
+		{"a directory that cannot be written", from, "/proc", "", "no such file"},
 		{"another hash", from, t.TempDir(), strings.Repeat("0", 64), "the copy is not what it should be"},
 		{"no program", "/nonexistent", t.TempDir(), "", "no such file"},
-		{"a directory for all", from, open, "", "copies is there and open to others (mode 0777)"},
-		{"a program in its place", from, file, "", "copies is there and is no directory: it is not ours"},
+		{"a directory that is open to others", from, open, "", "copies is there and open to others (mode 0777)"},
+		{"a file in its place", from, file, "", "copies is there and is no directory: it is not ours"},
 		{"a link in its place", from, link, "", "copies is there and is no directory: it is not ours"},
 	}
 	for _, c := range cases {

@@ -57,19 +57,19 @@ func TestNodeSlots(t *testing.T) {
 	}{
 		{"in any order", Slots{}, []overlay.Registration{ofNode("4-7", 8, 1), ofNode("0-3", 8, 2)}, "0-3: 0; 4-7: 1", "0-3 node02, 4-7 node01"},
 		{"round robin", Slots{}, []overlay.Registration{ofNode("1,3", 4, 1), ofNode("0,2", 4, 2)}, "0,2: 0; 1,3: 1", "0,2 node02, 1,3 node01"},
-		{"the master knows how many", Slots{Servers: 3}, []overlay.Registration{ofNode("0-2", 0, 1)}, "0-2: 0", "0-2 node01"},
-		{"some run free", Slots{Only: someRanks("1,3,9")}, []overlay.Registration{ofNode("3", 4, 1), ofNode("1", 4, 2)}, "1: 0; 3: 1", "1 node02, 3 node01"},
-		{"one never came", Slots{}, []overlay.Registration{ofNode("0-3", 8, 2)}, "", "the servers of ranks 4-7 of 8 never registered: "},
-		{"who came is enough", Slots{Wait: time.Millisecond, Partial: true}, []overlay.Registration{ofNode("0,2", 8, 2)},
+		{"the master knows the number of servers", Slots{Servers: 3}, []overlay.Registration{ofNode("0-2", 0, 1)}, "0-2: 0", "0-2 node01"},
+		{"ranks that are not debugged", Slots{Only: someRanks("1,3,9")}, []overlay.Registration{ofNode("3", 4, 1), ofNode("1", 4, 2)}, "1: 0; 3: 1", "1 node02, 3 node01"},
+		{"a node is missing", Slots{}, []overlay.Registration{ofNode("0-3", 8, 2)}, "", "the servers of ranks 4-7 of 8 never registered: "},
+		{"partial: nodes that have registered are enough", Slots{Wait: time.Millisecond, Partial: true}, []overlay.Registration{ofNode("0,2", 8, 2)},
 			"0,2: 0", "0,2 node02, 1,3-7 "},
-		{"a rank twice", Slots{}, []overlay.Registration{ofNode("0-3", 5, 2), ofNode("3-4", 5, 1), ofNode("4", 5, 3)},
+		{"two servers with one rank", Slots{}, []overlay.Registration{ofNode("0-3", 5, 2), ofNode("3-4", 5, 1), ofNode("4", 5, 3)},
 			"0-3: 0; 3-4: two servers have registered for rank 3: process 2 on node02 and process 1 on node01; 4: 1", "0-3 node02, 4 node03"},
-		{"the same again", Slots{}, []overlay.Registration{ofNode("0-1", 3, 2), ofNode("0-1", 3, 2), ofNode("2", 3, 1)}, "0-1: 0; 2: 1", "0-1 node02, 2 node01"},
-		{"beyond", Slots{}, []overlay.Registration{ofNode("0-1", 4, 2), ofNode("4", 4, 1), ofNode("2-3", 4, 3)},
+		{"a repeated registration", Slots{}, []overlay.Registration{ofNode("0-1", 3, 2), ofNode("0-1", 3, 2), ofNode("2", 3, 1)}, "0-1: 0; 2: 1", "0-1 node02, 2 node01"},
+		{"a rank that is too high", Slots{}, []overlay.Registration{ofNode("0-1", 4, 2), ofNode("4", 4, 1), ofNode("2-3", 4, 3)},
 			"0-1: 0; 4: rank 4 on node01: the job has only 4 ranks; 2-3: 1", "0-1 node02, 2-3 node03"},
-		{"one for itself", Slots{}, []overlay.Registration{ofNode("1", 2, 2), registrationOf(0, 2, 1), ofNode("0", 2, 3)},
+		{"a server of one slot among servers of nodes", Slots{}, []overlay.Registration{ofNode("1", 2, 2), registrationOf(0, 2, 1), ofNode("0", 2, 3)},
 			": server 0 on node01 is for one slot, the others; 0: 0; 1: 1", "0 node03, 1 node02"},
-		{"the number is not known", Slots{}, []overlay.Registration{ofNode("0", 0, 2)}, "0: the master was not told how many ranks", "no server has registered"},
+		{"an unknown number of ranks", Slots{}, []overlay.Registration{ofNode("0", 0, 2)}, "0: the master was not told how many ranks", "no server has registered"},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
 			v := &verdicts{coming: tt.coming, said: map[string]string{}}

@@ -76,7 +76,7 @@ var events = []struct {
 		`{"event":"missing","id":14,"command":"print","ranks":"5,9","n":2,"waited":"10s","hosts":["node17","node18"]}`,
 	},
 	{
-		"missing: a cause of its own",
+		"missing: another cause",
 		answer(14, "print", group(protocol.KindMissing, "5", protocol.Missing{Cause: "no such rank in the tree"})),
 		`{"event":"missing","id":14,"command":"print","ranks":"5","n":1,"cause":"no such rank in the tree"}`,
 	},

@@ -25,7 +25,7 @@ func TestLocksOfOneSample(t *testing.T) {
 		{"the owner runs", jobOf(2).add("0", owner(wait.Running, "")), ""},
 		{"the owner waits", jobOf(2).add("0", owner(wait.Sleeping, "sleeps")), "so far: 0 waits for a mutex in update (x.c:71) that thread 2 holds; thread 2 sleeps in holder (x.c:66)"},
 		{"a function of the program named sleep", absent(named(wait.Running, "sleep x.c:3|main x.c:9")), waiting + "computes in sleep (x.c:3)"},
-		{"it waits in a call that is not known", absent(named(wait.Sleeping, "read x.c:3|main x.c:9")), waiting + "waits in the kernel in read (x.c:3)"},
+		{"it waits in an unknown call", absent(named(wait.Sleeping, "read x.c:3|main x.c:9")), waiting + "waits in the kernel in read (x.c:3)"},
 		{"between two system calls", absent(named(wait.Running, "read from libc.so.6|load x.c:3")), waiting + "computes in load (x.c:3)"},
 	} {
 		if got := texts(Of(c.job.graph, 1)); got != c.want {

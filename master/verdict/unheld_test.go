@@ -20,11 +20,11 @@ func TestHeldByAnotherSampler(t *testing.T) {
 		first, last *wait.Graph
 		want        string
 	}{
-		"all, at first":     {unread("0-3", jobOf(4)), held, sleeps},
-		"the cause, before": {unread("3", hung()), held, sleeps},
-		"the cause": {held, unread("3", hung()),
+		"all ranks are unread in the first sample": {unread("0-3", jobOf(4)), held, sleeps},
+		"the cause is unread in the first sample":  {unread("3", hung()), held, sleeps},
+		"the cause is unread in the last sample": {held, unread("3", hung()),
 			"so far: 0-2 wait in MPI_Barrier on MPI_COMM_WORLD for 3; 3 could not be read: it is traced by sdm-server"},
-		"all, at last": {held, unread("0-3", jobOf(4)), ""},
+		"all ranks are unread in the last sample": {held, unread("0-3", jobOf(4)), ""},
 	} {
 		if got := texts(Of(c.last.After(c.first.Unmoved()), 2)); got != c.want {
 			t.Errorf("%s: got\n%s\nwant\n%s", name, got, c.want)

@@ -37,9 +37,9 @@ func TestRenumbered(t *testing.T) {
 		{"the same", numbered(0, 1, -1, 3), "", ""},
 		{"turned", numbered(2, 0, 1), `{MPI_Bcast("w", 2, -1, "") [1]; all receive MPI_Recv("w", 5) [0-1] → 1..2, [2] → 0; ` +
 			`all receive MPI_Recv("w", 6) [0-2] → any; comm "w" MPI_COMM_WORLD of [0-2]; unexpected ("w", 7) [0-1] → 1..2, [2] → 0; unknown in "" [0-2]}`, ""},
-		{"one is silent", numbered(1, -1), `{all receive MPI_Recv("w", 5) [0] → 1; all receive MPI_Recv("w", 6) [0] → any; ` +
+		{"one rank does not know its number", numbered(1, -1), `{all receive MPI_Recv("w", 5) [0] → 1; all receive MPI_Recv("w", 6) [0] → any; ` +
 			`comm "w" MPI_COMM_WORLD of [0-1]; unexpected ("w", 7) [0] → 1; unknown in "" [0-1]}`, ""},
-		{"two are silent", numbered(1, -1, -1), "", "its rank 0 is not here, or has not said its number"},
+		{"two ranks do not know their numbers", numbered(1, -1, -1), "", "its rank 0 is not here, or has not said its number"},
 		{"two jobs", numbered(0, 0), "", "several ranks say that they are its rank 0, as those of several jobs do"},
 		{"a part of a job", numbered(0, 1, 3, 2).Only(rank.Range(1, 2)), "", "its rank 0 is not here, or has not said its number"},
 	} {

@@ -50,10 +50,10 @@ func TestExamine(t *testing.T) {
 		prepare func(f fake, m *Machine)
 		want    []string // "check grade words"
 	}{
-		{"nothing is there", func(fake, *Machine) {}, []string{
+		{"nothing is installed", func(fake, *Machine) {}, []string{
 			"sdm-server bad not found", "gdb bad no gdb", "ptrace ok (no Yama)", "starters - none of mpirun", "Slurm - none", "PMIx - no library", "secret ok is made on first use",
 		}},
-		{"all is well", func(f fake, m *Machine) {
+		{"everything works", func(f fake, m *Machine) {
 			f.script("gdb", goodGDB)
 			m.Server = f.script("sdm-server", "echo sdm-server 1.2")
 			m.Hold = func() error { return nil }

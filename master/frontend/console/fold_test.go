@@ -28,15 +28,15 @@ func TestHeldKeepsTheOrderOfARank(t *testing.T) {
 		in   []protocol.Group
 		want []string
 	}{
-		{"equal ones join", []protocol.Group{stopAt("a", "1", 0, 1), stopAt("a", "2", 4, 5), stopAt("a", "1", 2, 3)},
+		{"equal stops join", []protocol.Group{stopAt("a", "1", 0, 1), stopAt("a", "2", 4, 5), stopAt("a", "1", 2, 3)},
 			[]string{`stopped [0-5] {"reason":"a"}`}},
-		{"the biggest first", []protocol.Group{stopAt("a", "1", 0, 0), stopAt("b", "1", 1, 2)},
+		{"the largest group comes first", []protocol.Group{stopAt("a", "1", 0, 0), stopAt("b", "1", 1, 2)},
 			[]string{`stopped [1-2] {"reason":"b"}`, `stopped [0] {"reason":"a"}`}},
-		{"not past its own", []protocol.Group{stopAt("a", "1", 0, 1), stopAt("b", "1", 2, 2), stopAt("a", "1", 2, 2)},
+		{"a stop does not pass another stop of its rank", []protocol.Group{stopAt("a", "1", 0, 1), stopAt("b", "1", 2, 2), stopAt("a", "1", 2, 2)},
 			[]string{`stopped [0-1] {"reason":"a"}`, `stopped [2] {"reason":"b"}`, `stopped [2] {"reason":"a"}`}},
-		{"to the first that it may join", []protocol.Group{stopAt("a", "1", 0, 0), stopAt("b", "1", 0, 0), stopAt("a", "1", 0, 0), stopAt("a", "1", 1, 1)},
+		{"a stop joins the first equal group without its rank", []protocol.Group{stopAt("a", "1", 0, 0), stopAt("b", "1", 0, 0), stopAt("a", "1", 0, 0), stopAt("a", "1", 1, 1)},
 			[]string{`stopped [0-1] {"reason":"a"}`, `stopped [0] {"reason":"b"}`, `stopped [0] {"reason":"a"}`}},
-		{"the same again", []protocol.Group{stopAt("a", "1", 0, 0), stopAt("a", "1", 0, 0)},
+		{"a repeated stop stays repeated", []protocol.Group{stopAt("a", "1", 0, 0), stopAt("a", "1", 0, 0)},
 			[]string{`stopped [0] {"reason":"a"}`, `stopped [0] {"reason":"a"}`}},
 	} {
 		t.Run(c.name, func(t *testing.T) {

@@ -15,14 +15,14 @@ func TestLevelOfFrames(t *testing.T) {
 		level     int
 		there     bool
 	}{
-		{"the same", in("f", 3, 0), in("f", 3, 0), 0, true},
-		{"called from it", in("f", 3, 0), in("g", 4, 0), 1, true},
-		{"returned from it", in("f", 3, 0), in("main", 2, 0), -1, false},
-		{"another in its place", in("f", 3, 0), in("g", 3, 0), 0, false},
-		{"returned to it", in("f", 3, 1), in("main", 2, 0), 0, true},
-		{"further out", in("f", 3, 2), in("f", 5, 0), 4, true},
-		{"not known", spot{}, in("f", 3, 0), 0, true},
-		{"too deep to be known", in("f", maxDepth, 0), in("g", maxDepth, 0), 0, true},
+		{"the same frame", in("f", 3, 0), in("f", 3, 0), 0, true},
+		{"a function that it has called", in("f", 3, 0), in("g", 4, 0), 1, true},
+		{"its caller, after it has returned", in("f", 3, 0), in("main", 2, 0), -1, false},
+		{"another function at the same depth", in("f", 3, 0), in("g", 3, 0), 0, false},
+		{"its own frame, after a return", in("f", 3, 1), in("main", 2, 0), 0, true},
+		{"a caller of the earlier frame", in("f", 3, 2), in("f", 5, 0), 4, true},
+		{"no earlier frame", spot{}, in("f", 3, 0), 0, true},
+		{"stacks beyond the depth that is read", in("f", maxDepth, 0), in("g", maxDepth, 0), 0, true},
 		{"another thread", in("f", 3, 0), spot{thread: "2", depth: 5, fn: "g"}, 0, true},
 	} {
 		if level, there := c.now.levelOf(c.then); level != c.level || there != c.there {

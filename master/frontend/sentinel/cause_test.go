@@ -21,8 +21,8 @@ func TestCause(t *testing.T) {
 		end  End
 		want string // kind, ranks, text; "": the job has ended by itself
 	}{
-		{"all is well", []Ending{end(0, 3, protocol.Exit{})}, End{Status: 0}, ""},
-		{"a code of all", []Ending{end(0, 3, protocol.Exit{Code: 3})}, End{Status: 3}, ""},
+		{"a normal end", []Ending{end(0, 3, protocol.Exit{})}, End{Status: 0}, ""},
+		{"all ranks end with one exit code", []Ending{end(0, 3, protocol.Exit{Code: 3})}, End{Status: 3}, ""},
 		{"a running job whose end is not known", []Ending{end(0, 3, unknown)}, End{Status: -1}, ""},
 		{"a crash", []Ending{end(2, 2, segv), end(0, 1, term), end(3, 3, term)}, End{Status: 139},
 			"crash 2: rank 2 was ended by SIGSEGV (segmentation fault)"},
@@ -40,8 +40,8 @@ func TestCause(t *testing.T) {
 		{"an end with a code that is noticed late", []Ending{end(0, 0, kill), end(1, 1, protocol.Exit{Code: 3})}, End{Status: 3},
 			"abort 1: rank 1 has ended with exit code 3, which is that of the starter, and rank 0 by SIGKILL"},
 		{"an end with another code after the others", []Ending{end(0, 0, term), end(1, 1, protocol.Exit{Code: 3})}, End{Status: 143}, ""},
-		{"a job that somebody ends", []Ending{end(0, 3, term)}, End{Status: 143}, ""},
-		{"a job that somebody ends, and only the starter knows", []Ending{end(0, 3, unknown)}, End{Status: 143}, ""},
+		{"a job that is ended from outside", []Ending{end(0, 3, term)}, End{Status: 143}, ""},
+		{"a job that is ended from outside, and only the starter knows", []Ending{end(0, 3, unknown)}, End{Status: 143}, ""},
 		{"MPI_Abort with Open MPI", []Ending{end(0, 3, unknown)}, End{Status: 3, Tail: "x\nMPI_ABORT was invoked on rank 2 in communicator MPI_COMM_WORLD\n"},
 			"abort 2: rank 2 has called MPI_Abort, and the starter's exit status is 3"},
 		{"MPI_Abort with MPICH", nil, End{Status: 3, Tail: "Abort(3) on node 2 (rank 2 in comm 0): application called MPI_Abort(MPI_COMM_WORLD, 3) - process 2\n"},
