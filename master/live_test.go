@@ -149,7 +149,7 @@ func TestLiveSetInFront(t *testing.T) {
 
 // The states in a set are those at the time of the call, also if they change before the ranks that
 // must be asked have answered.
-func TestStatesInASetAreThoseOfTheCall(t *testing.T) {
+func TestStatesInASetAreFixedByTheCall(t *testing.T) {
 	m, f := lookedAt(t, func(f *fakeRoot, m wire.Message) {
 		if m.ID >= protocol.FirstInternal {
 			f.up(wire.Message{Kind: wire.Events, Groups: []protocol.Group{

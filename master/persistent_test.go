@@ -25,7 +25,7 @@ func (g *persistentCommands) text(ranks rank.Set) string {
 	return b.String()
 }
 
-func TestGiven(t *testing.T) {
+func TestPersistentCommands(t *testing.T) {
 	all := rank.Range(0, 3)
 	type said struct {
 		name  string
@@ -83,7 +83,7 @@ func TestGiven(t *testing.T) {
 }
 
 // Stops at a breakpoint that is disabled after a number of them are counted for each rank.
-func TestGivenCountsDown(t *testing.T) {
+func TestDisableCountsForEachRank(t *testing.T) {
 	var g persistentCommands
 	of := protocol.Args{Breakpoints: []int{1, 2}, Then: "disable", Count: 2}
 	g.record(1, "break", protocol.Args{Breakpoint: 1, Location: "f"}, rank.Range(0, 3), rank.Set{})
@@ -107,7 +107,7 @@ func TestGivenCountsDown(t *testing.T) {
 }
 
 // A rank's commands do not depend on those of other ranks, nor on how they were grouped.
-func TestGivenIsOfEachRank(t *testing.T) {
+func TestPersistentCommandsAreKeptForEachRank(t *testing.T) {
 	names := []string{"break", "disable", "enable", "condition", "delete", "undisplay", "display"}
 	rapid.Check(t, func(t *rapid.T) {
 		var together persistentCommands
@@ -182,7 +182,7 @@ func TestBreakpointsBeforeTheLaunch(t *testing.T) {
 }
 
 // Commands that a rank refused, and temporary breakpoints that were reached, are not sent again.
-func TestWhatIsOverIsNotGivenAgain(t *testing.T) {
+func TestObsoleteCommandsAreNotSentAgain(t *testing.T) {
 	refuse := false
 	m, f := standing(t, func(f *fakeRoot, m wire.Message) {
 		if m.Kind == wire.Command && refuse {

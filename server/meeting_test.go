@@ -92,7 +92,7 @@ func TestNewParentWithinLinger(t *testing.T) {
 	}
 }
 
-func TestNobodyComes(t *testing.T) {
+func TestNoParentConnects(t *testing.T) {
 	t.Run("in time", func(t *testing.T) {
 		links, _ := listening(t, 0, overlay.NewSecret())
 		links.ConnectWait = 10 * time.Millisecond

@@ -100,7 +100,7 @@ func TestFloodWaitsAndLosesNothing(t *testing.T) {
 	}
 }
 
-func TestOutputOfWhatARankLeftBehindStillComes(t *testing.T) {
+func TestOutputOfOrphansOfARank(t *testing.T) {
 	b := newBench(t, nil)
 	dir := t.TempDir()
 	b.ask(t, 1, "launch", protocol.Args{Job: &protocol.Job{Program: "sh", Args: []string{"-c",
@@ -185,7 +185,7 @@ func TestEndOfATerminalIsMadeSureOf(t *testing.T) {
 }
 
 // A partial line at the end of a full buffer is not a prompt: its rest is waited for.
-func TestBlocksAreNotPrompts(t *testing.T) {
+func TestFullBuffersAreNotPrompts(t *testing.T) {
 	in, out, err := os.Pipe()
 	if err != nil {
 		t.Fatal(err)

@@ -227,7 +227,7 @@ func TestSimulatedRanksNeedNoProcess(t *testing.T) {
 	b.up.untilLine(t, `started [0-2] {"program":"script"} host=node07[0-2] pid=1073741824[0]|1073741825[1]|1073741826[2]`)
 }
 
-func TestQuitEndsEverybody(t *testing.T) {
+func TestQuitEndsAllRanks(t *testing.T) {
 	b := newBench(t, nil)
 	b.shell(t, 3, "sleep 1000 & echo $!; wait", rank.Set{})
 	b.up.until(t, "three lines", func() bool { return len(b.up.pieces) == 3 })

@@ -166,9 +166,9 @@ func (r *rig) until(ok func() bool, what string) {
 	}
 }
 
-// TestDeafGDBIsReplaced checks that a gdb that does not process an interrupt is killed,
+// TestGDBThatIgnoresInterruptsIsReplaced checks that a gdb that does not process an interrupt is killed,
 // and that others take over all its ranks.
-func TestDeafGDBIsReplaced(t *testing.T) {
+func TestGDBThatIgnoresInterruptsIsReplaced(t *testing.T) {
 	r := newRig(t, gdb.Config{RanksPerGDB: 2})
 	r.launch(build(t, "work.c"), 2)
 	busy := r.send(1, "gdb", protocol.Args{Text: "python exec(\"import signal\\nsignal.pthread_sigmask(signal.SIG_BLOCK, [signal.SIGINT])\\nwhile True: pass\")"}, patience)

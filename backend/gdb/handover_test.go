@@ -60,9 +60,9 @@ func TestConditionOfLocal(t *testing.T) {
 	})
 }
 
-// TestUntilOverMeeting executes until and advance over calls in which ranks wait for
+// TestUntilOverBarriers executes until and advance over calls in which ranks wait for
 // each other.
-func TestUntilOverMeeting(t *testing.T) {
+func TestUntilOverBarriers(t *testing.T) {
 	each(t, func(t *testing.T, r *rig, n int) {
 		r.meets(t, n)
 		line := lineOf(t, "meet.c", "meet(0);")
@@ -104,9 +104,9 @@ func TestAdvanceWhileNeighboursEnd(t *testing.T) {
 	}
 }
 
-// TestLinesAboutWhereRanksStand checks that lines about gdb's last place and breakpoint
+// TestRawLinesAboutTheLastPlace checks that lines about gdb's last place and breakpoint
 // are about those of each rank.
-func TestLinesAboutWhereRanksStand(t *testing.T) {
+func TestRawLinesAboutTheLastPlace(t *testing.T) {
 	each(t, func(t *testing.T, r *rig, n int) {
 		r.launch(build(t, "work.c"), n)
 		r.answers(r.send(n, "break", protocol.Args{Location: "helper", Breakpoint: 1}, patience), n)
@@ -177,9 +177,9 @@ func TestBreakAtLog(t *testing.T) {
 // number.
 var errorInCondition = regexp.MustCompile(`Error in testing (breakpoint condition|condition for breakpoint 1): Cannot access memory at address 0x`)
 
-// TestConditionsThatMeanNothing checks that gdb's errors in conditions of this rank,
+// TestConditionsWithErrors checks that gdb's errors in conditions of this rank,
 // and only these, are reported.
-func TestConditionsThatMeanNothing(t *testing.T) {
+func TestConditionsWithErrors(t *testing.T) {
 	each(t, func(t *testing.T, r *rig, n int) {
 		r.meets(t, n)
 		r.answers(r.send(n, "break", protocol.Args{Location: "work", Breakpoint: 1, Condition: "*(int *)i == 5"}, patience), n)

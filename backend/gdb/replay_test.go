@@ -34,9 +34,9 @@ func given(name string, args protocol.Args) protocol.Command {
 	return protocol.Command{Name: name, Args: args}
 }
 
-// TestGivenBefore checks that a rank that starts executes the commands that were given
+// TestCommandsBeforeTheStart checks that a rank that starts executes the commands that were given
 // before, in order: a command that changes a breakpoint finds it.
-func TestGivenBefore(t *testing.T) {
+func TestCommandsBeforeTheStart(t *testing.T) {
 	r := newRig(t, gdb.Config{})
 	r.begin(build(t, "work.c"), "none",
 		given("break", protocol.Args{Breakpoint: 3, Location: "helper"}),
@@ -66,9 +66,9 @@ func TestGivenBefore(t *testing.T) {
 	}
 }
 
-// TestGivenBeforeMain checks that they are executed before the first stop, which is
+// TestCommandsBeforeMain checks that they are executed before the first stop, which is
 // reported as usual.
-func TestGivenBeforeMain(t *testing.T) {
+func TestCommandsBeforeMain(t *testing.T) {
 	r := newRig(t, gdb.Config{})
 	r.begin(build(t, "work.c"), "main", given("break", protocol.Args{Breakpoint: 1, Location: "helper"}))
 	if s := r.stop(); s.Frame == nil || s.Frame.Func != "main" || s.Breakpoint != 0 {
@@ -80,9 +80,9 @@ func TestGivenBeforeMain(t *testing.T) {
 	}
 }
 
-// TestTakenOverWithWhatChangedBreakpoints checks that a gdb that takes over a rank also
+// TestTakeOverRepeatsChangesOfBreakpoints checks that a gdb that takes over a rank also
 // executes the commands that changed breakpoints.
-func TestTakenOverWithWhatChangedBreakpoints(t *testing.T) {
+func TestTakeOverRepeatsChangesOfBreakpoints(t *testing.T) {
 	r := newRig(t, gdb.Config{})
 	r.launch(build(t, "calls.c"), 1)
 	r.ok("break", protocol.Args{Breakpoint: 1, Location: "forever"})

@@ -361,9 +361,9 @@ func TestLibrariesOfARankThatRuns(t *testing.T) {
 	}
 }
 
-// TestNeighboursHaveOtherAddresses checks that the ranks of a gdb have their own
+// TestRanksOfAGDBHaveTheirOwnAddresses checks that the ranks of a gdb have their own
 // addresses, whatever another rank was asked before.
-func TestNeighboursHaveOtherAddresses(t *testing.T) {
+func TestRanksOfAGDBHaveTheirOwnAddresses(t *testing.T) {
 	r := newRig(t, gdb.Config{RanksPerGDB: libraryRanks})
 	r.waitingAs(libraryRanks, buildInLibraries(t))
 	var unused strings.Builder

@@ -227,7 +227,7 @@ func waitGone(t *testing.T, pid int) {
 	}
 }
 
-func TestCloseLeavesNobody(t *testing.T) {
+func TestCloseLeavesNoProcess(t *testing.T) {
 	f := NewForker()
 	held := hold(t, f, Spec{Program: "sleep", Args: []string{"1000"}})
 	running := hold(t, f, Spec{Program: "sleep", Args: []string{"1000"}})

@@ -64,7 +64,7 @@ func squat(t *testing.T, name string, listens bool) {
 }
 
 // An address that another user holds is skipped, whether that user listens there or not.
-func TestSquatterIsPassedBy(t *testing.T) {
+func TestAddressOfAnotherUserIsSkipped(t *testing.T) {
 	if os.Getuid() != 0 {
 		t.Skip("only root can be another user")
 	}

@@ -10,7 +10,7 @@ import (
 	"testing"
 )
 
-func TestUserMakesOneAndKeepsIt(t *testing.T) {
+func TestUserCreatesOneSecret(t *testing.T) {
 	home := t.TempDir()
 	t.Setenv("XDG_CONFIG_HOME", home)
 	keys := make([]Key, 8)

@@ -226,8 +226,8 @@ func TestScript(t *testing.T) {
 	}
 }
 
-// TestScriptsOfTheDeadAreRemoved checks that exactly the scripts of ended processes are removed.
-func TestScriptsOfTheDeadAreRemoved(t *testing.T) {
+// TestScriptsOfEndedProcessesAreRemoved checks that exactly the scripts of ended processes are removed.
+func TestScriptsOfEndedProcessesAreRemoved(t *testing.T) {
 	dead := exec.Command("true")
 	if err := dead.Run(); err != nil {
 		t.Fatal(err)

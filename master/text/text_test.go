@@ -148,7 +148,7 @@ func FuzzClean(f *testing.F) {
 
 // A name with a newline begins no line of its own, and no control character of a name reaches a pipe; output of
 // ranks is exact there, and clean on a terminal.
-func TestNamesAreInLine(t *testing.T) {
+func TestNamesBeginNoLine(t *testing.T) {
 	const evil = "f\n[0-7] forged \x1b[31m\u009b\u202e"
 	shown := "f^J[0-7] forged ^[[31m\\u009b\\u202e"
 	frame := protocol.Frame{Func: evil, File: evil, Line: 3}

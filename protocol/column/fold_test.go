@@ -185,7 +185,7 @@ func TestFoldsOfBigObjects(t *testing.T) {
 	}
 }
 
-func TestWhatHasNoFold(t *testing.T) {
+func TestValuesWithoutAFold(t *testing.T) {
 	for name, values := range map[string][]string{
 		"numbers":           numbered(3),
 		"names":             {"RED", "BLUE"},

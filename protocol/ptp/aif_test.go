@@ -141,7 +141,7 @@ func TestEncode(t *testing.T) {
 }
 
 // Elements of no bytes are not counted one by one.
-func TestManyElementsOfNothing(t *testing.T) {
+func TestEmptyElementsAreNotCounted(t *testing.T) {
 	v, err := array(array(intType, 0), 1<<31-1).Encode(nil, nil)
 	if err != nil || v.Format != "[r0,2147483647is4][r0,0is4]is4" || v.Argument() != "00" {
 		t.Errorf("%v, %v", v, err)

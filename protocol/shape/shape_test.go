@@ -116,7 +116,7 @@ func sample(t testing.TB) []string {
 	return strings.Split(strings.TrimSpace(string(text)), "\n")
 }
 
-func TestTextsOfGDBComeBack(t *testing.T) {
+func TestTextsOfGDBSurviveARoundTrip(t *testing.T) {
 	for _, text := range sample(t) {
 		template, leaves, ok := Of(text)
 		if got := Join(template, leaves); !ok || got != text {

@@ -147,7 +147,7 @@ func TestGraphsHoldWhatRanksSay(t *testing.T) {
 	})
 }
 
-func TestGraphsComeBackFromTheirEncodings(t *testing.T) {
+func TestGraphsSurviveEncoding(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		all := drawRanks(t)
 		g := merged(all, slices.Sorted(maps.Keys(all)))
@@ -188,8 +188,8 @@ func TestOnlyDividesGraphs(t *testing.T) {
 	})
 }
 
-// TestAfterFindsWhoMoved compares two samples rank by rank.
-func TestAfterFindsWhoMoved(t *testing.T) {
+// TestAfterFindsRanksThatMoved compares two samples rank by rank.
+func TestAfterFindsRanksThatMoved(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		one, two := drawRanks(t), drawRanks(t)
 		first, last := merged(one, slices.Sorted(maps.Keys(one))), merged(two, slices.Sorted(maps.Keys(two)))

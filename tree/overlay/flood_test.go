@@ -234,7 +234,7 @@ func TestEventsPassOutput(t *testing.T) {
 }
 
 // A child that ignores its windows is lost before it fills the memory.
-func TestChildWithoutLeave(t *testing.T) {
+func TestChildThatIgnoresItsWindow(t *testing.T) {
 	x, y := pipe()
 	open := make(chan bool)
 	defer close(open)

@@ -56,7 +56,7 @@ func TestDialOfADeadServer(t *testing.T) {
 }
 
 // The Hello has the epoch of the dial options, whichever side dials.
-func TestEpochOfAnErrand(t *testing.T) {
+func TestHelloHasTheEpochOfTheOptions(t *testing.T) {
 	key := NewSecret()
 	epoch := uint64(5)
 	l, err := NewListener(listen(t, "127.0.0.1:0"), key, func() Identity { return Identity{Node: 3, Epoch: epoch} })

@@ -275,7 +275,7 @@ func TestPeerWithoutHello(t *testing.T) {
 }
 
 // The secret of links does not open a rendezvous, nor the other way round.
-func TestPurposesDiffer(t *testing.T) {
+func TestSecretOfLinksOpensNoRendezvous(t *testing.T) {
 	secret := NewSecret()
 	l := listenAs(t, secret, aChild)
 	told(t, func(ctx context.Context) error {

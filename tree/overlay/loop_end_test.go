@@ -70,7 +70,7 @@ func TestQuit(t *testing.T) {
 }
 
 // The wait for a child that does not close its link is bounded.
-func TestFarewellIsBounded(t *testing.T) {
+func TestWaitForChildrenIsBounded(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		x, y := pipe()
 		r := withChild(t, LoopConfig{}, x)
@@ -133,7 +133,7 @@ func TestParentLostIsQuit(t *testing.T) {
 	check(t, await(t, "Run", r.ended))
 }
 
-func TestDropIsNoLoss(t *testing.T) {
+func TestDropReportsNoLoss(t *testing.T) {
 	x, y := pipe()
 	defer y.Close()
 	r := run(t, LoopConfig{Dial: func(context.Context, tree.NodeID, protocol.Route) (Link, error) { return x, nil }},

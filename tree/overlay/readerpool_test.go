@@ -51,7 +51,7 @@ func chain(t *testing.T, c *ReaderPool, vertices int) (root *running, up <-chan 
 
 // One reader is enough for any number of links, also for packets larger than the
 // buffer of a link. Order is kept.
-func TestOneCarrierForAll(t *testing.T) {
+func TestOneReaderForAllLinks(t *testing.T) {
 	root, up := chain(t, readerPoolFor(t, 1), 3)
 	sizes := []int{0, 100, pipeBuffer - 100, pipeBuffer + 1, 10, 3 * pipeBuffer, 1}
 	for i, size := range sizes {

@@ -153,7 +153,7 @@ func TestRendezvousCloses(t *testing.T) {
 
 // Accepted servers detect that the master is gone, and the master removes those
 // that are gone.
-func TestRegisteredUntilTheMasterGoes(t *testing.T) {
+func TestRegistrationEndsWithTheMaster(t *testing.T) {
 	secret := NewSecret()
 	r := rendezvous(t, secret)
 	registered := async(func() error {

@@ -74,7 +74,7 @@ func TestSearchAfterHangUps(t *testing.T) {
 
 // The closed port of a server that has listened before means that it has ended:
 // Dial gives up early.
-func TestSearchForTheDead(t *testing.T) {
+func TestDialGivesUpOnAnEndedServer(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		began := time.Now()
 		ctx, cancel := context.WithTimeout(withDialOptions(t.Context(), dialOptions{listened: true}), time.Hour)

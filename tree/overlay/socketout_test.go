@@ -98,7 +98,7 @@ func TestSocketOutWaitsForRoom(t *testing.T) {
 	check(t, <-written)
 }
 
-func TestSocketOutCloseEndsWhoWaits(t *testing.T) {
+func TestSocketOutCloseEndsWriters(t *testing.T) {
 	o, _ := openSocketOut(t)
 	ended := make(chan error, 1)
 	go func() {

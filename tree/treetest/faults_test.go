@@ -244,7 +244,7 @@ func (t *trial) check() {
 		t.checkAnswers(id, a)
 	}
 	if !t.built() {
-		return // the session ends if a server was never connected; see TestPromisesAreKept
+		return // the session ends if a server was never connected; see TestGuaranteesHold
 	}
 	for _, route := range t.table.Routes {
 		for r := range route.Ranks.All() {

@@ -123,7 +123,7 @@ func TestEveryShapeGivesTheSameAnswers(t *testing.T) {
 
 // The guarantees hold with slow ranks, short waits, and servers that are killed or
 // refuse.
-func TestPromisesAreKept(t *testing.T) {
+func TestGuaranteesHold(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		h := drawJob(t, time.Duration(rapid.IntRange(1, 3000).Draw(t, "slow in ms"))*time.Millisecond)
 		for i := range h.commands {

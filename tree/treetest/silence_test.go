@@ -34,7 +34,7 @@ func alive(n *treetest.Net) (list []protocol.ServerID) {
 
 // If a server is frozen and the master is gone, the servers below it leave after
 // ten times the silence (and a minute, for those that wait to be adopted).
-func TestNobodyAboveAFrozenServer(t *testing.T) {
+func TestServersBelowAFrozenOneWithoutAMaster(t *testing.T) {
 	net, _ := silent(t)
 	net.Freeze(7, time.Hour)
 	net.KillMaster()
@@ -56,7 +56,7 @@ func TestNobodyAboveAFrozenServer(t *testing.T) {
 
 // The servers below a frozen server are adopted while there is a master, and stay.
 // If the master is frozen for an hour, or all vertices are, no server is lost.
-func TestNobodyLeavesWithoutNeed(t *testing.T) {
+func TestFrozenVerticesLoseNoServer(t *testing.T) {
 	for name, c := range map[string]struct {
 		freeze func(*treetest.Net)
 		want   int

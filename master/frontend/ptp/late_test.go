@@ -62,7 +62,7 @@ func TestLateAnswers(t *testing.T) {
 
 // What a rank is told to have done, and answers to later commands that come at once, wait for the answer
 // that it owes; those of other ranks do not.
-func TestOwedAnswers(t *testing.T) {
+func TestPendingAnswers(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		others, two := rank.Of(0, 1, 3), rank.Of(2)
 		all := others.Union(two)

@@ -26,7 +26,7 @@ const (
 	exampleFrontEnd = "bbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbb"
 )
 
-func TestProofIsThatOfTheManual(t *testing.T) {
+func TestProofMatchesTheManual(t *testing.T) {
 	secret, err := hex.DecodeString(exampleSecret)
 	if err != nil {
 		t.Fatal(err)

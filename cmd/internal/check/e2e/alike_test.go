@@ -8,10 +8,10 @@ import (
 	"testing"
 )
 
-// TestGDBsAreLikeTheirRanks checks that gdbs have the environment and the working directory of the
+// TestGDBsHaveTheEnvironmentOfTheJob checks that gdbs have the environment and the working directory of the
 // job, regardless of who has started the servers, without the variables that make a process a rank
 // or load something into it.
-func TestGDBsAreLikeTheirRanks(t *testing.T) {
+func TestGDBsHaveTheEnvironmentOfTheJob(t *testing.T) {
 	needMPIR(t)
 	t.Parallel()
 	o := newOnHosts(t)

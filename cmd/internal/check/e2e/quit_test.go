@@ -55,9 +55,9 @@ func TestKilledWithAHeldJob(t *testing.T) {
 	s.nothingIsLeft()
 }
 
-// TestHeldJobOfTheKilled checks that the starter ends the job and cleans up whenever sdm is killed,
+// TestHeldJobAfterAKill checks that the starter ends the job and cleans up whenever sdm is killed,
 // although the ranks ignore signals, and also when a server is killed during the attach.
-func TestHeldJobOfTheKilled(t *testing.T) {
+func TestHeldJobAfterAKill(t *testing.T) {
 	t.Parallel()
 	for _, at := range []struct {
 		name, process string // a regular expression; it must run

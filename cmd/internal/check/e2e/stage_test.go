@@ -99,9 +99,9 @@ func TestStagedGDB(t *testing.T) {
 	s.nothingStaged(h, 1, 2)
 }
 
-// TestStagedGDBOfTheKilled checks that nothing is left on the nodes after sdm or a server is
+// TestStagedGDBAfterAKill checks that nothing is left on the nodes after sdm or a server is
 // killed.
-func TestStagedGDBOfTheKilled(t *testing.T) {
+func TestStagedGDBAfterAKill(t *testing.T) {
 	t.Parallel()
 	h := launchtest.Up(t, 3)
 	for name, whom := range map[string]string{"the console": "sdm", "the servers": "sdm-server"} {

@@ -83,7 +83,7 @@ func TestRowsAreTold(t *testing.T) {
 	}
 }
 
-func TestWhatOthersReachedIsMissed(t *testing.T) {
+func TestTestsReachedElsewhereAreMissing(t *testing.T) {
 	event := func(action, test string) string {
 		return `{"Action":"` + action + `","Package":"sdm/p","Test":"` + test + `"}` + "\n"
 	}

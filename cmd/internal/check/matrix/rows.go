@@ -39,7 +39,7 @@ var rows = []row{
 	{"exit codes", tests(`cmd/internal/check/e2e Test(StatusOfTheRanksReachesTheStarter|StarterThatFails)(/|$)`, `cmd/sdm TestSessions/.*/status$`)},
 	{"MPI_Abort", tests(`cmd/internal/check/e2e TestAbort`)},
 	{"Ctrl-C, detach, quit", tests(`cmd/internal/check/e2e Test(CtrlC|QuitEndsAHeldJob|Detached|Terminal)`)},
-	{"a server, gdb or sdm is killed", tests(`cmd/internal/check/e2e Test(Killed|Hung|Frozen|HeldJobOfTheKilled)`)},
+	{"a server, gdb or sdm is killed", tests(`cmd/internal/check/e2e Test(Killed|Hung|Frozen|HeldJobAfterAKill)`)},
 	{"Eclipse PTP", tests(`cmd/internal/check/e2e TestEclipse`)},
 	{"conformance of the gdb engine", tests(`backend/gdb TestConformance/`)},
 	{"random sessions, compared with plain gdb", tests(`cmd/internal/check/oracle TestSessions$`)},
