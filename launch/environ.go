@@ -1,3 +1,5 @@
+// Directives that change an environment, applied in order.
+
 package launch
 
 import (

@@ -1,3 +1,5 @@
+// The interface of launchers.
+
 package launch
 
 import (

@@ -1,3 +1,5 @@
+// Whether a program is linked with MPI.
+
 package launch
 
 import (

@@ -1,3 +1,5 @@
+// Lists of processes that a user gives.
+
 package launch
 
 import (

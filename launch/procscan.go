@@ -1,3 +1,5 @@
+// Ranks among the processes of this host, by their environments and parents.
+
 package launch
 
 import (

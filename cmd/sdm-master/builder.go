@@ -1,3 +1,5 @@
+// Makes the session that a front end asks for: rendezvous, tree, master.
+
 package main
 
 import (

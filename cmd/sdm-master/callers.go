@@ -1,3 +1,5 @@
+// Counts connections to the rendezvous that did not authenticate.
+
 package main
 
 import (

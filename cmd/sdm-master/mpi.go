@@ -1,3 +1,5 @@
+// What the master knows of the job in which it runs itself.
+
 package main
 
 import (

@@ -1,3 +1,5 @@
+// The flags of sdm-master.
+
 package main
 
 import (

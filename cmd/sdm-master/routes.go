@@ -1,3 +1,5 @@
+// Where the routing table comes from: the front end, a file, or registrations.
+
 package main
 
 import (

@@ -1,3 +1,5 @@
+// Runs the master for one front end, and its exit statuses.
+
 package main
 
 import (

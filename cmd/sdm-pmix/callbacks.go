@@ -1,3 +1,5 @@
+// Functions that libpmix calls.
+
 //go:build pmix
 
 package main

@@ -1,3 +1,5 @@
+// Calls of libpmix, one for each request.
+
 //go:build pmix
 
 package main

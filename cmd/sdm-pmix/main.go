@@ -1,3 +1,5 @@
+// Reads requests, makes the calls, and writes replies and events until the requests end.
+
 //go:build pmix
 
 package main

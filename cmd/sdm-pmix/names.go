@@ -1,3 +1,5 @@
+// Compares sdm's names for libpmix's constants with the headers.
+
 //go:build pmix
 
 package main

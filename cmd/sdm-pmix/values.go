@@ -1,3 +1,5 @@
+// Values of libpmix to and from those of sdm.
+
 //go:build pmix
 
 package main

@@ -1,3 +1,5 @@
+// The program that is built where there is no libpmix.
+
 //go:build !pmix
 
 package main

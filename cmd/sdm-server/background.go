@@ -1,3 +1,5 @@
+// A server without a terminal, in the environment of a rank.
+
 package main
 
 import (

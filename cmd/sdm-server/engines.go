@@ -1,3 +1,5 @@
+// The back ends that a server can open, and how each is configured.
+
 package main
 
 import (

@@ -1,3 +1,5 @@
+// Servers whose ranks run already: how they find them.
+
 package main
 
 import (

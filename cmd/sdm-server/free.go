@@ -1,3 +1,5 @@
+// Slots whose rank is not debugged.
+
 package main
 
 import (

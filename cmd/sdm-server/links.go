@@ -1,3 +1,5 @@
+// How a server connects to its parent and its children.
+
 package main
 
 import (

@@ -1,3 +1,5 @@
+// The flags of sdm-server.
+
 package main
 
 import (

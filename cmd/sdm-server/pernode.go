@@ -1,3 +1,5 @@
+// One server for all slots of a node.
+
 package main
 
 import (

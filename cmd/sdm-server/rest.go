@@ -1,3 +1,5 @@
+// The output of ranks in slots after the end of the session.
+
 package main
 
 import (

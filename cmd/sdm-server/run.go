@@ -1,3 +1,5 @@
+// Runs a server from its flags to its exit status.
+
 package main
 
 import (

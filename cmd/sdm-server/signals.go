@@ -1,3 +1,5 @@
+// What signals mean to a server.
+
 package main
 
 import (

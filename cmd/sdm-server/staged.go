@@ -1,3 +1,5 @@
+// Runs the server from a copy in node-local storage.
+
 package main
 
 import (

@@ -1,3 +1,5 @@
+// Several programs of one job, separated by colons.
+
 package main
 
 import (

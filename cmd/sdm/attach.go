@@ -1,3 +1,5 @@
+// The subcommand attach: takes control of a running job.
+
 package main
 
 import (

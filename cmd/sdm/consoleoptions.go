@@ -1,3 +1,5 @@
+// Flags about commands and the form of answers.
+
 package main
 
 import (

@@ -1,3 +1,5 @@
+// The subcommand doctor: checks what sdm needs on this machine.
+
 package main
 
 import (

@@ -1,3 +1,5 @@
+// What all subcommands with a console do: plan, job, console, end.
+
 package main
 
 import (

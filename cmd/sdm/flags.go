@@ -1,3 +1,5 @@
+// Flags of subcommands, in groups for help, with their environment variables.
+
 package main
 
 import (

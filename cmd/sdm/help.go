@@ -1,3 +1,5 @@
+// The help texts of the subcommands.
+
 package main
 
 import (

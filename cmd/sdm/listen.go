@@ -1,3 +1,5 @@
+// The subcommand listen: a console for a master that connects to it.
+
 package main
 
 import (

@@ -1,3 +1,5 @@
+// Flags that the subcommands with a console share, and their checks.
+
 package main
 
 import (

@@ -1,3 +1,5 @@
+// Command lines of the original SDM, which start our master or server.
+
 package main
 
 import (

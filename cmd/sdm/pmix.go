@@ -1,3 +1,5 @@
+// The subcommand run with a PMIx server that starts the ranks, and its flags.
+
 package main
 
 import (

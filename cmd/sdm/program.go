@@ -1,3 +1,5 @@
+// Checks of programs before they are started on this machine.
+
 package main
 
 import (

@@ -1,3 +1,5 @@
+// Flags about what ranks get: environment, directory, standard input.
+
 package main
 
 import (

@@ -1,3 +1,5 @@
+// The subcommand run: starts a program or a starter.
+
 package main
 
 import (

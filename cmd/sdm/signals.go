@@ -1,3 +1,5 @@
+// Signals and --timeout: how an invocation ends early.
+
 package main
 
 import (

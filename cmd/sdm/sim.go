@@ -1,3 +1,5 @@
+// The subcommand sim: a console with simulated ranks.
+
 package main
 
 import (

@@ -1,3 +1,5 @@
+// The subcommands stacks and waits: look at a running job, which runs on.
+
 package main
 
 import (

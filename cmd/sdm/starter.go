@@ -1,3 +1,5 @@
+// The subcommand run with the line of a starter.
+
 package main
 
 import (

@@ -1,3 +1,5 @@
+// Who reads standard input, the prompt, and the shell of the prompt.
+
 package main
 
 import (

@@ -1,3 +1,5 @@
+// Types of flags: scripts, modes, environments, numbers of ranks, durations.
+
 package main
 
 import (

@@ -1,3 +1,5 @@
+// Command lines of Flux, and what their output means.
+
 package flux
 
 import (

@@ -1,3 +1,5 @@
+// Running jobs of Flux and their ranks.
+
 package flux
 
 import (

@@ -1,3 +1,5 @@
+// A shell that ends the job of a flux run if this process is killed.
+
 package flux
 
 import (

@@ -1,3 +1,5 @@
+// A job that flux run starts and whose ranks are held.
+
 package flux
 
 import (

@@ -1,3 +1,5 @@
+// Releases of Flux and what they can do.
+
 package flux
 
 import (

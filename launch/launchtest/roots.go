@@ -1,3 +1,5 @@
+// Systems of other releases of Debian, for tests.
+
 package launchtest
 
 import (

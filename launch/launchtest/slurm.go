@@ -1,3 +1,5 @@
+// A Slurm cluster on simulated hosts, for tests.
+
 package launchtest
 
 import (

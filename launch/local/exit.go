@@ -1,3 +1,5 @@
+// How ranks have ended, in gdb's words.
+
 package local
 
 import (

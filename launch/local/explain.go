@@ -1,3 +1,5 @@
+// Why a program could not be started.
+
 package local
 
 import (

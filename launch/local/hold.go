@@ -1,3 +1,5 @@
+// Starts ranks that are held at their first instruction.
+
 package local
 
 import (

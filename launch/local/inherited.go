@@ -1,3 +1,5 @@
+// Descriptors that this process has inherited and ranks get.
+
 package local
 
 import (

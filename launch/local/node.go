@@ -1,3 +1,5 @@
+// Slots of one node meet at a socket; packets between them.
+
 package local
 
 import (

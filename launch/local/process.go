@@ -1,3 +1,5 @@
+// One rank that was started here.
+
 package local
 
 import (

@@ -1,3 +1,5 @@
+// Finds the file of a program as a shell would, and replaces this process by it.
+
 package local
 
 import (

@@ -1,3 +1,5 @@
+// Waits for the ranks that this process has started.
+
 package local
 
 import (

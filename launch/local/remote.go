@@ -1,3 +1,5 @@
+// The server's end of its connection to the slots of other ranks of the node.
+
 package local
 
 import (

@@ -1,3 +1,5 @@
+// One sdm-server that was started here.
+
 package local
 
 import (

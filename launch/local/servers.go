@@ -1,3 +1,5 @@
+// The sdm-servers of a session on this machine.
+
 package local
 
 import (

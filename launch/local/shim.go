@@ -1,3 +1,5 @@
+// This program in the role of a shim that becomes a held rank.
+
 package local
 
 import (

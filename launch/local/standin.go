@@ -1,3 +1,5 @@
+// The process in the slot of a rank whose server is in another slot.
+
 package local
 
 import (

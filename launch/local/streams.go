@@ -1,3 +1,5 @@
+// Standard streams of a rank that is being started.
+
 package local
 
 import (

@@ -1,3 +1,5 @@
+// The end of what a server has written to stderr.
+
 package local
 
 import (

@@ -1,3 +1,5 @@
+// A pseudo terminal as the standard streams of a rank.
+
 package local
 
 import (

@@ -1,3 +1,5 @@
+// Running jobs, found by their starter with MPIR.
+
 package mpir
 
 import (

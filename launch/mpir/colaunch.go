@@ -1,3 +1,5 @@
+// Has a starter start daemons on the nodes of its job (MPIR's Tool Daemon Launch Extension).
+
 package mpir
 
 import (

@@ -1,3 +1,5 @@
+// Jobs whose starter runs under control, with ranks that are held.
+
 package mpir
 
 import (

@@ -1,3 +1,5 @@
+// Breakpoints and the program counter on amd64.
+
 package mpir
 
 import "syscall"

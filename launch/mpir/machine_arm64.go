@@ -1,3 +1,5 @@
+// Breakpoints and the program counter on arm64.
+
 package mpir
 
 import "golang.org/x/sys/unix"

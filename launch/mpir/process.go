@@ -1,3 +1,5 @@
+// Memory of a running process, and its MPIR symbols.
+
 package mpir
 
 import (

@@ -1,3 +1,5 @@
+// Detaches from a traced starter, or kills it.
+
 package mpir
 
 import "syscall"

@@ -1,3 +1,5 @@
+// Runs a starter under ptrace up to its MPIR_Breakpoint.
+
 package mpir
 
 import (

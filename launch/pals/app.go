@@ -1,3 +1,5 @@
+// Running applications of PALS, and commands on their nodes.
+
 package pals
 
 import (

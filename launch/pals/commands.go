@@ -1,3 +1,5 @@
+// Command lines of PALS that start something on nodes.
+
 package pals
 
 import (

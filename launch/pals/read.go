@@ -1,3 +1,5 @@
+// Commands of PALS and PBS that tell of jobs, and their output.
+
 package pals
 
 import (

@@ -1,3 +1,5 @@
+// Running jobs of a PMIx server.
+
 package pmix
 
 import (

@@ -1,3 +1,5 @@
+// Requests to sdm-pmix and its replies and events.
+
 package pmix
 
 import (

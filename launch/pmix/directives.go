@@ -1,3 +1,5 @@
+// What is asked of a PMIx server for a new job, and what servers honour.
+
 package pmix
 
 import (

@@ -1,3 +1,5 @@
+// Changes of the environment as directives of PMIx.
+
 package pmix
 
 import (

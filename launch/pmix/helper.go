@@ -1,3 +1,5 @@
+// The process of sdm-pmix.
+
 package pmix
 
 import (

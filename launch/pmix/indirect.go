@@ -1,3 +1,5 @@
+// Jobs of a starter whose PMIx server holds the ranks.
+
 package pmix
 
 import (

@@ -1,3 +1,5 @@
+// Requests to sdm-pmix and messages of it as lines of JSON.
+
 package pmix
 
 import (

@@ -1,3 +1,5 @@
+// Keys and codes of libpmix, with the names of its headers.
+
 package pmix
 
 import "fmt"

@@ -1,3 +1,5 @@
+// Addresses of PMIx servers, and the files that hold them.
+
 package pmix
 
 import (

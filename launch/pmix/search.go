@@ -1,3 +1,5 @@
+// Finds the PMIx servers of this host.
+
 package pmix
 
 import (

@@ -1,3 +1,5 @@
+// The process of prterun or mpirun.
+
 package pmix
 
 import (

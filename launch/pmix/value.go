@@ -1,3 +1,5 @@
+// Typed values of PMIx.
+
 package pmix
 
 import (

@@ -1,3 +1,5 @@
+// Releases of libpmix and what their servers do.
+
 package pmix
 
 import (

@@ -1,3 +1,5 @@
+// Routing tables with one server for each host.
+
 package routefile
 
 import (

@@ -1,3 +1,5 @@
+// Options of starters, as far as they are needed to find the program in a line.
+
 package slot
 
 import (

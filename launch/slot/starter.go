@@ -1,3 +1,5 @@
+// The process of a starter.
+
 package slot
 
 import (

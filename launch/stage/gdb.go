@@ -1,3 +1,5 @@
+// Packs a gdb with its libraries, data and Python.
+
 package stage
 
 import (

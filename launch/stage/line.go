@@ -1,3 +1,5 @@
+// Command lines for a POSIX shell that run a copied program.
+
 package stage
 
 import (

@@ -1,3 +1,5 @@
+// Archives of files, packed and unpacked within bounds.
+
 package stage
 
 import (

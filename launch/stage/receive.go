@@ -1,3 +1,5 @@
+// Makes a gdb of the pieces that come to a node.
+
 package stage
 
 import (

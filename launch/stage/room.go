@@ -1,3 +1,5 @@
+// Whether a directory can hold programs that are to be executed.
+
 package stage
 
 import (

@@ -1,3 +1,5 @@
+// Scripts that stand for a command line, and the removal of old ones.
+
 package stage
 
 import (

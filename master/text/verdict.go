@@ -1,3 +1,5 @@
+// What ranks wait for, as text.
+
 package text
 
 import (

@@ -1,3 +1,5 @@
+// A table of items by small keys.
+
 package verdict
 
 import "iter"

@@ -1,3 +1,5 @@
+// The command flux exec of the stand-in for Flux.
+
 package main
 
 import (

@@ -1,3 +1,5 @@
+// The command flux job of the stand-in for Flux.
+
 package main
 
 import (

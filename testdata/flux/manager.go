@@ -1,3 +1,5 @@
+// The process that runs one job of the stand-in for Flux.
+
 package main
 
 import (

@@ -1,3 +1,5 @@
+// The job shell of the stand-in for Flux: the tasks of one node.
+
 package main
 
 import (

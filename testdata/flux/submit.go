@@ -1,3 +1,5 @@
+// The commands flux run and flux submit of the stand-in for Flux.
+
 package main
 
 import (

@@ -1,3 +1,5 @@
+// What a packet is about, and which earlier packets it may overtake.
+
 package sendqueue
 
 import (

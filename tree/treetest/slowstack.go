@@ -1,3 +1,5 @@
+// A slow twin of the merge of stack trees.
+
 package treetest
 
 import (

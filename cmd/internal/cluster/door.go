@@ -1,3 +1,5 @@
+// The listener of a simulated server, in memory.
+
 package cluster
 
 import (

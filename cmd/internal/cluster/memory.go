@@ -1,3 +1,5 @@
+// The memory limit of a process with many simulated servers.
+
 package cluster
 
 import (

@@ -1,3 +1,5 @@
+// Scripts that tell what simulated ranks do and what happens to servers.
+
 package cluster
 
 import (

@@ -1,3 +1,5 @@
+// Checks of Slurm, Kubernetes, PMIx and other hosts.
+
 package doctor
 
 import (

@@ -1,3 +1,5 @@
+// Checks of this machine: gdb, Python, tracing, limits, the secret, the network.
+
 package doctor
 
 import (

@@ -1,3 +1,5 @@
+// Checks of Flux and PALS.
+
 package doctor
 
 import (

@@ -1,3 +1,5 @@
+// Checks that the processor is one that sdm supports.
+
 package doctor
 
 import (

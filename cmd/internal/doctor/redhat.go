@@ -1,3 +1,5 @@
+// Checks of Red Hat's systems: toolsets, environment modules, SELinux.
+
 package doctor
 
 import (

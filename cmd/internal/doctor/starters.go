@@ -1,3 +1,5 @@
+// Checks of mpirun, srun and other starters: which of them offer MPIR.
+
 package doctor
 
 import (

@@ -1,3 +1,5 @@
+// Attaches to a running job: finds its ranks and starts servers for them.
+
 package job
 
 import (

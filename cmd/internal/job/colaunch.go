@@ -1,3 +1,5 @@
+// Starts servers on the nodes of a job by the job's own starter.
+
 package job
 
 import (

@@ -1,3 +1,5 @@
+// Finds the ranks of the running job that the argument of attach names.
+
 package job
 
 import (

@@ -1,3 +1,5 @@
+// Puts our servers into a starter's command line by a template (--starter-args).
+
 package job
 
 import (

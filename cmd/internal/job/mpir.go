@@ -1,3 +1,5 @@
+// Jobs of starters under control: MPIR, Flux, and PMIx servers that hold the ranks.
+
 package job
 
 import (

@@ -1,3 +1,5 @@
+// Jobs that a PMIx server starts for us.
+
 package job
 
 import (

@@ -1,3 +1,5 @@
+// Attaches to jobs of PMIx servers.
+
 package job
 
 import (

@@ -1,3 +1,5 @@
+// Chooses whether a starter's ranks are held by its PMIx server.
+
 package job
 
 import (

@@ -1,3 +1,5 @@
+// Jobs that wait in Slurm's queue: what is reported, and how long they may wait.
+
 package job
 
 import (

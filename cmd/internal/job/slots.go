@@ -1,3 +1,5 @@
+// Jobs of starters that run our servers in place of the ranks.
+
 package job
 
 import (

@@ -1,3 +1,5 @@
+// Finds the ranks of a running job of Slurm.
+
 package job
 
 import (

@@ -1,3 +1,5 @@
+// Starts a starter's job in the way that the starter supports.
+
 package job
 
 import (

@@ -1,3 +1,5 @@
+// Finds the ranks of a starter that was started without a debugger, as sdm watch does.
+
 package job
 
 import (

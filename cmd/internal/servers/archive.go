@@ -1,3 +1,5 @@
+// Copies of gdb and of the server on the nodes (--stage, --stage-gdb).
+
 package servers
 
 import (

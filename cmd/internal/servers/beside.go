@@ -1,3 +1,5 @@
+// Servers that a resource manager starts beside a running job.
+
 package servers
 
 import (

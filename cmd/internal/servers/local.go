@@ -1,3 +1,5 @@
+// Servers on this host, with the master in this process.
+
 package servers
 
 import (

@@ -1,3 +1,5 @@
+// Servers on the nodes of a job whose ranks exist already.
+
 package servers
 
 import (

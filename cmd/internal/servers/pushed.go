@@ -1,3 +1,5 @@
+// Command lines of servers that get the secret at their standard input.
+
 package servers
 
 import (

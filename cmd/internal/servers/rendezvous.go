@@ -1,3 +1,5 @@
+// The rendezvous at which servers register that others have started.
+
 package servers
 
 import (

@@ -1,3 +1,5 @@
+// How commands are started on other hosts: ssh, another remote shell, srun, a start tool.
+
 package servers
 
 import (

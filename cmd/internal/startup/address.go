@@ -1,3 +1,5 @@
+// Checks of addresses that flags name.
+
 package startup
 
 import (

@@ -1,3 +1,5 @@
+// Fails to compile on other platforms than those that sdm supports.
+
 //go:build !linux || !(amd64 || arm64)
 
 package startup

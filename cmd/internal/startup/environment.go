@@ -1,3 +1,5 @@
+// Environment variables in place of flags.
+
 package startup
 
 import (

@@ -1,3 +1,5 @@
+// Flag sets of the programs, and reading them.
+
 package startup
 
 import (

@@ -1,3 +1,5 @@
+// The log flags of the programs.
+
 package startup
 
 import (

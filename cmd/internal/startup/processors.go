@@ -1,3 +1,5 @@
+// How many processors a program uses.
+
 package startup
 
 import (

@@ -1,3 +1,5 @@
+// Refuses peers of other users on a Unix socket.
+
 package rpc
 
 import (

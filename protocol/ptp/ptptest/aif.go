@@ -1,3 +1,5 @@
+// Decodes values as Eclipse PTP's Java code does.
+
 package ptptest
 
 import (

@@ -1,3 +1,5 @@
+// Eclipse's end of a connection, for tests.
+
 package ptptest
 
 import (

@@ -1,3 +1,5 @@
+// What system calls, fresh pages and starts of processes cost on this machine.
+
 package main
 
 import (

@@ -1,3 +1,5 @@
+// A job with servers and a master, started as PTP's scripts do, and Eclipse's end of its connection.
+
 package eclipse
 
 import (

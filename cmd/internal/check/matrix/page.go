@@ -1,3 +1,5 @@
+// The text of docs/tested.md.
+
 package main
 
 import (

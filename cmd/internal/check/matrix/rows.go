@@ -1,3 +1,5 @@
+// The rows of docs/tested.md and the tests of each.
+
 package main
 
 import "regexp"

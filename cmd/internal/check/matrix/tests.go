@@ -1,3 +1,5 @@
+// Results of tests, read from the output of go test -json.
+
 package main
 
 import (

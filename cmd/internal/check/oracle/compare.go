@@ -1,3 +1,5 @@
+// Compares what sdm and plain gdb show for one rank.
+
 package oracle
 
 import (

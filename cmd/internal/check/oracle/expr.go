@@ -1,3 +1,5 @@
+// Random expressions over the variables of a program.
+
 package oracle
 
 import (

@@ -1,3 +1,5 @@
+// Plays a session to plain gdb and splits its output by lines of the session.
+
 package oracle
 
 // Sessions with plain gdb.

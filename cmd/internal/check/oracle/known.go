@@ -1,3 +1,5 @@
+// Known differences that are defects still to be fixed.
+
 package oracle
 
 import (

@@ -1,3 +1,5 @@
+// The programs that sessions debug, and how they are compiled.
+
 package oracle
 
 import (

@@ -1,3 +1,5 @@
+// The machine-readable rules of docs/differences.md, and their application to both outputs.
+
 package oracle
 
 // The rules by which sdm differs from gdb on purpose. They are in the last column of the table in

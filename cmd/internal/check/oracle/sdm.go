@@ -1,3 +1,5 @@
+// Plays a session to sdm and writes its events as text for each rank.
+
 package oracle
 
 // Sessions with sdm, rank by rank.

@@ -1,3 +1,5 @@
+// Random sessions: the commands that follow from a seed.
+
 package oracle
 
 // A session is a list of commands for one program that a seed determines.

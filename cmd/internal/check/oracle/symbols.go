@@ -1,3 +1,5 @@
+// Variables, functions and types of a program, read from its debug information.
+
 package oracle
 
 // The symbols of a program, from its debug information. Sessions make expressions and locations of

@@ -1,3 +1,5 @@
+// The table of commands that sessions consist of, and their random arguments.
+
 package oracle
 
 // The table of words: which arguments sessions give to each word of the console, and why some words

@@ -1,3 +1,5 @@
+// The environment that MPI needs in tests and benchmarks.
+
 package programs
 
 import (
