@@ -9,8 +9,8 @@ import (
 )
 
 // RegistersColumn begins the names of columns of answers to stacks with the registers of threads in calls of MPI: a
-// text of Registers for each thread, with its index behind the name. They are for a back end around the debugger (probe.WithWaits), which removes
-// them.
+// text of Registers for each thread, with its index behind the name. They are for a back end around the debugger
+// (probe.WithWaits), which removes them.
 const RegistersColumn = "mpi.registers"
 
 // ThreadPointer is the DWARF number of the base of FS, which points to what a thread has of its own (System V ABI,

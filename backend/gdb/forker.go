@@ -63,8 +63,8 @@ func (f *forker) run() {
 }
 
 // keepPrivate makes what gdbs write, memory and core files, readable for their owner only. The umask is that of this
-// thread alone then, as is its working directory: the server starts the ranks, whose umask is their own business. It reports whether it has: the
-// default profile of Docker forbids unshare.
+// thread alone then, as is its working directory: the server starts the ranks, whose umask is their own business. It
+// reports whether it has: the default profile of Docker forbids unshare.
 func keepPrivate() bool {
 	if unix.Unshare(unix.CLONE_FS) != nil {
 		return false
@@ -133,8 +133,8 @@ func startProcess(argv, env []string, dir string, dies, private bool) (*process,
 	return p, nil
 }
 
-// directory returns the working directory for a gdb: that of this process, or the root. gdb 16 aborts in a directory that has
-// been removed, or is in another mount namespace, as that of a rank in a container is.
+// directory returns the working directory for a gdb: that of this process, or the root. gdb 16 aborts in a directory
+// that has been removed, or is in another mount namespace, as that of a rank in a container is.
 func directory() string {
 	path := make([]byte, unix.PathMax)
 	n, err := unix.Getcwd(path)

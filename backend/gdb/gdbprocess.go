@@ -45,7 +45,8 @@ func (l *loop) commandLine(k *gdbProcess) []string {
 	if l.beforeMI4 {
 		interpreter = "mi3"
 	}
-	line := l.e.cfg.commandLine(interpreter, l.indexes.Dir(k.number), k.debugger.DefersSymbols, k.entries[0].machine.Target.AllStop)
+	line := l.e.cfg.commandLine(interpreter, l.indexes.Dir(k.number), k.debugger.DefersSymbols,
+		k.entries[0].machine.Target.AllStop)
 	if k.root != "" { // gdb itself enters another mount namespace only with the rights of root
 		line = append(line, "-iex", "set sysroot "+k.root)
 	}
@@ -77,11 +78,13 @@ func (l *loop) newGDBProcess(n int) *gdbProcess {
 	return k
 }
 
-// startGDB makes the forker start the process, or takes one that was started before. The previous process, if any, must have ended.
+// startGDB makes the forker start the process, or takes one that was started before. The previous process, if any,
+// must have ended.
 func (l *loop) startGDB(k *gdbProcess, dies bool) {
 	k.waiting, k.debugger.Old, k.debugger.DebugOutput = true, l.beforeMI4, l.beforeMI4
 	if !l.takeAhead(k, dies) {
-		l.forker.start(order{argv: l.commandLine(k), env: l.environment(k), dies: dies, before: borrowIndexes(l.indexes, k.number, nil), done: l.whenStarted(k)})
+		l.forker.start(order{argv: l.commandLine(k), env: l.environment(k), dies: dies,
+			before: borrowIndexes(l.indexes, k.number, nil), done: l.whenStarted(k)})
 	}
 }
 
@@ -263,7 +266,8 @@ func (l *loop) giveOwn(k *gdbProcess, s *rankEntry, deferSymbols bool, before fu
 	own.waiting = true
 	l.guard(own, func() { m.TakeOver(l.now()) })
 	l.touch(own)
-	l.forker.start(order{argv: l.commandLine(own), env: l.environment(own), dies: m.Target.Held, before: borrowIndexes(l.indexes, own.number, before), done: l.whenStarted(own)})
+	l.forker.start(order{argv: l.commandLine(own), env: l.environment(own), dies: m.Target.Held,
+		before: borrowIndexes(l.indexes, own.number, before), done: l.whenStarted(own)})
 }
 
 // borrowIndexes returns the function that the forker calls before it starts a gdb: it fills the directory with

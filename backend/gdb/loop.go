@@ -40,7 +40,8 @@ type loop struct {
 	next      time.Duration      // when tick is due; 0: never
 	armed     time.Duration      // the deadline that the poller has
 	beforeMI4 bool               // gdb does not know mi4
-	serverEnv bool               // gdbs are started with Config.OwnEnvironment, since one did not start with that of the ranks
+	// gdbs are started with Config.OwnEnvironment, since one did not start with that of the ranks
+	serverEnv bool
 	closing   bool
 	forced    bool // the deadline of Close has passed
 	ctx       context.Context
@@ -54,7 +55,8 @@ func newLoop(e *Engine, sink backend.Sink) *loop {
 	}
 	l := &loop{
 		e: e, sink: sink, custody: custody, sources: sourcefile.New(), hashers: inferior.NewHashers(), began: time.Now(),
-		gdbs: map[int32]*gdbProcess{}, entries: map[int32]*rankEntry{}, ranks: map[rank.ID]*rankEntry{}, ctx: context.Background(),
+		gdbs: map[int32]*gdbProcess{}, entries: map[int32]*rankEntry{}, ranks: map[rank.ID]*rankEntry{},
+		ctx: context.Background(),
 	}
 	if a := e.cfg.Ahead; a != nil {
 		l.ahead, l.forker, l.indexes, l.last = a, a.forker, a.indexes, int32(len(a.gdbs))

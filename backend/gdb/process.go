@@ -110,7 +110,8 @@ func (p *process) reap() debugger.End {
 	if lines := p.errors.Text(); lines != "" {
 		text += ": " + lines
 	}
-	return debugger.End{Cause: text, Crashed: status.Signaled() || status.ExitStatus() > 128, Killed: status.Signal() == unix.SIGKILL || status.ExitStatus() == 128+int(unix.SIGKILL)}
+	return debugger.End{Cause: text, Crashed: status.Signaled() || status.ExitStatus() > 128,
+		Killed: status.Signal() == unix.SIGKILL || status.ExitStatus() == 128+int(unix.SIGKILL)}
 }
 
 // signal reaches gdb and the processes that it started, like a terminal: SIGINT must

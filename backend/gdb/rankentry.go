@@ -56,7 +56,8 @@ func (l *loop) attach(id protocol.RequestID, targets []backend.Target, stopAt st
 				l.refuse(id, t.Rank, &f)
 				continue
 			}
-			t.AllStop = t.AllStop || old.machine.Target.AllStop && slices.ContainsFunc(t.Before, func(c protocol.Command) bool { return debugger.Catches(c, "vfork") })
+			t.AllStop = t.AllStop || old.machine.Target.AllStop &&
+				slices.ContainsFunc(t.Before, func(c protocol.Command) bool { return debugger.Catches(c, "vfork") })
 			delete(l.ranks, t.Rank)
 			if old.gdbEnded { // otherwise its gdb is still ending
 				l.discard(old)
@@ -157,7 +158,8 @@ func (l *loop) do(r backend.Request) {
 }
 
 func (l *loop) refuse(id protocol.RequestID, r rank.ID, f *protocol.Fault) {
-	l.messages = append(l.messages, debugger.Message{Request: id, Group: protocol.Group{Kind: protocol.KindFault, Ranks: rank.Of(r), Body: canonical.JSON(f)}})
+	l.messages = append(l.messages, debugger.Message{Request: id,
+		Group: protocol.Group{Kind: protocol.KindFault, Ranks: rank.Of(r), Body: canonical.JSON(f)}})
 }
 
 func (l *loop) ended(r rank.ID, exit protocol.Exit) {

@@ -23,7 +23,8 @@ func (l *loop) environment(k *gdbProcess) []string {
 // command.
 func (l *loop) restartWithServerEnv(k *gdbProcess, how debugger.End) bool {
 	cfg := l.e.cfg
-	if l.closing || k.first == nil || k.serverEnv || k.debugger.Startup.Speaks || how.Crashed || cfg.OwnEnvironment == nil {
+	if l.closing || k.first == nil || k.serverEnv || k.debugger.Startup.Speaks || how.Crashed ||
+		cfg.OwnEnvironment == nil {
 		return false
 	}
 	env, instead := cfg.OwnEnvironment()

@@ -30,7 +30,8 @@ func transfer(call uintptr, fd int, p []byte) (int, error) {
 
 // epoll returns what is ready now; there must be room for at least one event.
 func epoll(fd int, events []unix.EpollEvent) (int, error) {
-	n, _, err := unix.RawSyscall6(unix.SYS_EPOLL_PWAIT, uintptr(fd), uintptr(unsafe.Pointer(unsafe.SliceData(events))), uintptr(len(events)), 0, 0, 0)
+	n, _, err := unix.RawSyscall6(unix.SYS_EPOLL_PWAIT, uintptr(fd), uintptr(unsafe.Pointer(unsafe.SliceData(events))),
+		uintptr(len(events)), 0, 0, 0)
 	if err != 0 {
 		return 0, err
 	}

@@ -161,7 +161,8 @@ func (p *Parser) wanted(line []byte) bool {
 		return true
 	}
 	end := mark + 1
-	for end < len(line) && end < mark+maxName && (isLower(line[end]) || end > mark+1 && (line[end] == '-' || isDigit(line[end]))) {
+	for end < len(line) && end < mark+maxName &&
+		(isLower(line[end]) || end > mark+1 && (line[end] == '-' || isDigit(line[end]))) {
 		end++
 	}
 	if end == mark+1 {

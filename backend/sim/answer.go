@@ -115,7 +115,8 @@ func (f *fold) find(a answer) *bucket {
 		among = f.byBody[string(a.body)]
 	}
 	for _, b := range among {
-		if b.kind == a.kind && (b.stack == nil) == (a.stack == nil) && bytes.Equal(b.body, a.body) && slices.EqualFunc(b.cells, a.cells, sameName) {
+		if b.kind == a.kind && (b.stack == nil) == (a.stack == nil) && bytes.Equal(b.body, a.body) &&
+			slices.EqualFunc(b.cells, a.cells, sameName) {
 			return b
 		}
 	}

@@ -94,11 +94,13 @@ func (m *machine) exited(exit protocol.Exit) answer {
 	if exit.Signal != "" {
 		kind = protocol.KindSignalled
 	}
-	return answer{kind: kind, body: m.body(bodyKey{what: "exit", text: exit.Signal + "\x00" + exit.Meaning, n: exit.Code}, func() any { return exit })}
+	return answer{kind: kind, body: m.body(bodyKey{what: "exit", text: exit.Signal + "\x00" + exit.Meaning, n: exit.Code},
+		func() any { return exit })}
 }
 
 func (m *machine) note(text string) answer {
-	return answer{kind: protocol.KindNote, body: m.body(bodyKey{what: "note", text: text}, func() any { return protocol.Note{Text: text} })}
+	return answer{kind: protocol.KindNote, body: m.body(bodyKey{what: "note", text: text},
+		func() any { return protocol.Note{Text: text} })}
 }
 
 // wake executes what is due. Ranks that arrive at different times, with no output in between,

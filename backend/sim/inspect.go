@@ -95,17 +95,18 @@ func (m *machine) backtrace(s *state, a *protocol.Args) (answer, *protocol.Fault
 	case a.Count < 0:
 		first = max(depth+a.Count, 0)
 	}
-	body := m.body(bodyKey{what: "backtrace", text: strconv.Itoa(first), pos: s.pos, variant: s.variant, n: n, level: a.Thread}, func() any {
-		var frames []protocol.Frame
-		for level := first; level < n; level++ {
-			frames = append(frames, m.frame(s, level))
-		}
-		return struct {
-			Frames []protocol.Frame `json:"frames"`
-			Thread int              `json:"thread"`
-			More   bool             `json:"more"`
-		}{frames, a.Thread, n < depth}
-	})
+	body := m.body(bodyKey{what: "backtrace", text: strconv.Itoa(first), pos: s.pos, variant: s.variant, n: n, level: a.Thread},
+		func() any {
+			var frames []protocol.Frame
+			for level := first; level < n; level++ {
+				frames = append(frames, m.frame(s, level))
+			}
+			return struct {
+				Frames []protocol.Frame `json:"frames"`
+				Thread int              `json:"thread"`
+				More   bool             `json:"more"`
+			}{frames, a.Thread, n < depth}
+		})
 	var cells []cell
 	for level := first; level < n; level++ {
 		prefix := strconv.Itoa(level) + "."
@@ -128,7 +129,8 @@ func (m *machine) stacksOf(s *state, a *protocol.Args) (answer, *protocol.Fault)
 			By string `json:"by"`
 		}{by}
 	})
-	out := answer{kind: protocol.KindResult, body: body, stack: m.library.stack(k, func() *sharedStack { return m.newStack(s, by) })}
+	out := answer{kind: protocol.KindResult, body: body,
+		stack: m.library.stack(k, func() *sharedStack { return m.newStack(s, by) })}
 	if a.Progress {
 		out.cells = []cell{{protocol.Progress, m.progress(s)}}
 	}

@@ -53,7 +53,8 @@ func (s *state) check(need protocol.Need) *protocol.Fault {
 
 // scope returns the scope of a frame of the rank.
 func (m *machine) scope(s *state, level int) scope {
-	return scope{rank: s.rank, size: m.cfg.Size, program: m.program, pos: s.pos, level: level, globals: m.cfg.Variables, seed: m.cfg.Seed}
+	return scope{rank: s.rank, size: m.cfg.Size, program: m.program, pos: s.pos, level: level, globals: m.cfg.Variables,
+		seed: m.cfg.Seed}
 }
 
 // frame describes a frame of the rank.

@@ -71,7 +71,8 @@ func standIn(t testing.TB, mode, gdb, path string, names map[string]string) stri
 	}
 	script := "#!/bin/sh\ntrap '' INT\n" // SIGINT is sent to wake a gdb that is slow
 	for _, v := range [][2]string{
-		{modeVariable, mode}, {pathVariable, path}, {namesVariable, strings.Join(list, "\n")}, {gdbVariable, gdb}, {stateVariable, t.TempDir()},
+		{modeVariable, mode}, {pathVariable, path}, {namesVariable, strings.Join(list, "\n")}, {gdbVariable, gdb},
+		{stateVariable, t.TempDir()},
 	} {
 		script += "export " + v[0] + "=" + quoted(v[1]) + "\n"
 	}

@@ -45,7 +45,8 @@ func KindOf(text string) Kind {
 	words := strings.Fields(strings.TrimRight(strings.TrimSpace(head), "(&) "))
 	is := func(word string) bool { return slices.Contains(words, word) }
 	switch {
-	case len(words) == 0 || slices.ContainsFunc(words, func(word string) bool { return !slices.Contains(numberWords, word) }):
+	case len(words) == 0 || slices.ContainsFunc(words,
+		func(word string) bool { return !slices.Contains(numberWords, word) }):
 		return Opaque
 	case is("wchar_t") || is("char8_t") || is("char16_t") || is("char32_t"):
 		return Characters

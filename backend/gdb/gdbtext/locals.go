@@ -52,13 +52,15 @@ func WithOmitted(list mi.Tuple, text string) mi.Tuple {
 // isShown reports whether a line of the command line is about a variable of the list, and not about
 // another one of its name.
 func isShown(variable mi.Tuple, name, value string) bool {
-	return variable.Str("name") == name && (value != OptimizedOut || variable.Str("value") == OptimizedOut || IsOptimizedOut(variable.Str("value")))
+	return variable.Str("name") == name && (value != OptimizedOut || variable.Str("value") == OptimizedOut ||
+		IsOptimizedOut(variable.Str("value")))
 }
 
 // IsOptimizedOut reports whether all of a structure or an array has been optimized out: GDB/MI shows its
 // members then, the command line does not.
 func IsOptimizedOut(value string) bool {
-	return strings.HasPrefix(value, "{") && strings.Contains(value, OptimizedOut) && !leftOver.MatchString(strings.ReplaceAll(value, OptimizedOut, ""))
+	return strings.HasPrefix(value, "{") && strings.Contains(value, OptimizedOut) &&
+		!leftOver.MatchString(strings.ReplaceAll(value, OptimizedOut, ""))
 }
 
 // leftOver matches a value among the members of a structure.

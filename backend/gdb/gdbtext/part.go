@@ -67,7 +67,8 @@ func Members(text string) []string {
 	var all []string
 	for _, piece := range pieces(text) {
 		piece = strings.TrimSpace(piece)
-		if n := len(all); n > 0 && (vectorHead.MatchString(all[n-1]) || all[n-1] != "" && all[n-1][0] == '<' && !strings.Contains(all[n-1], "> = ")) {
+		if n := len(all); n > 0 && (vectorHead.MatchString(all[n-1]) || all[n-1] != "" && all[n-1][0] == '<' &&
+			!strings.Contains(all[n-1], "> = ")) {
 			all[n-1] += ", " + piece
 			continue
 		}
@@ -101,7 +102,8 @@ var memberFortran = pattern.New(`^(\w+) = `)
 func truncatedWithinFortran(value string, path []string, depth int) ([]string, int, bool) {
 	named := strings.HasPrefix(value, "( ")
 	rows := strings.HasPrefix(value, "(( ")
-	if len(path) > 0 && !named && !rows && IsTruncated(value) && (value[0] == '(' && !strings.HasPrefix(value, "((") || IsText(value)) {
+	if len(path) > 0 && !named && !rows && IsTruncated(value) &&
+		(value[0] == '(' && !strings.HasPrefix(value, "((") || IsText(value)) {
 		return path, elementsIn(value), true
 	}
 	if !named && !rows || depth == 0 {

@@ -160,8 +160,8 @@ func (c *Cache) Dir(gdb int32) string {
 	return filepath.Join(c.own, strconv.Itoa(int(gdb)))
 }
 
-// Borrow makes the directory of a gdb that is about to read symbols for the first time, with links to indexes. If that fails,
-// this gdb reads the symbols itself.
+// Borrow makes the directory of a gdb that is about to read symbols for the first time, with links to indexes. If
+// that fails, this gdb reads the symbols itself.
 func (c *Cache) Borrow(gdb int32) {
 	if c == nil {
 		return

@@ -115,7 +115,8 @@ func (c *Command) Compares() bool { return c.Args.Compare }
 // does of a reference, and of a pointer unless values are only compared. GDB/MI returns "" for a pointer
 // if addresses are not shown.
 func (c *Command) PrintsMore(value string) bool {
-	return strings.HasPrefix(value, "@0x") || (value == "" || strings.HasPrefix(value, "0x")) && !c.Compares() && !gdbtext.IsText(value)
+	return strings.HasPrefix(value, "@0x") || (value == "" || strings.HasPrefix(value, "0x")) && !c.Compares() &&
+		!gdbtext.IsText(value)
 }
 
 // Selection is the thread and frame that commands apply to. gdb's own selection is not

@@ -30,7 +30,8 @@ func (ar *arrays) arrayOf(q *request.Request, then func(a gdbtext.Array, refusal
 		case gdbtext.HasSideEffects(expr, a.Shape.Fortran):
 			then(gdbtext.Array{}, &protocol.Fault{Kind: protocol.FaultGDB, Message: "the elements of " + expr + " would be got by evaluating it again"})
 		case !ok:
-			then(gdbtext.Array{OfObjects: strings.Contains(answered.Text, "std::")}, &protocol.Fault{Kind: protocol.FaultGDB, Message: expr + " is not an array"})
+			then(gdbtext.Array{OfObjects: strings.Contains(answered.Text, "std::")},
+				&protocol.Fault{Kind: protocol.FaultGDB, Message: expr + " is not an array"})
 		case a.Text:
 			ar.lengthOfText(q, a, then)
 		case a.Count == "":

@@ -49,7 +49,8 @@ func (p *Printer) pageOfContainer(q *request.Request, w gdbtext.Printing, first,
 			}
 			last := min(last, len(items)-1)
 			text, shown := gdbtext.Truncate("{"+strings.Join(items[first:last+1], ", ")+"}", p.most(w))
-			p.replyValue(q, Printed{Expr: q.Args.Expr, Format: q.Args.Format, Elements: n, First: first, Last: first + max(shown, 1) - 1}, text)
+			p.replyValue(q, Printed{Expr: q.Args.Expr, Format: q.Args.Format, Elements: n, First: first,
+				Last: first + max(shown, 1) - 1}, text)
 		})
 	}, fmt.Sprintf("-elements %d", 2*(last+1)), "-repeats unlimited") // gdb counts keys and values
 }

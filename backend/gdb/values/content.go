@@ -24,7 +24,8 @@ const maxCompared = 256 << 20
 // replyPage answers with elements of an array. If these are the first, it adds a hash
 // of all, so that ranks that differ in elements that are not shown are not merged.
 func (p *Printer) replyPage(q *request.Request, a gdbtext.Array, body Printed, value string) {
-	if body.First > 0 || body.Elements <= body.Last+1 || !a.Kind.Comparable(a.Size) || a.Scattered || a.Bytes() > maxCompared {
+	if body.First > 0 || body.Elements <= body.Last+1 || !a.Kind.Comparable(a.Size) || a.Scattered ||
+		a.Bytes() > maxCompared {
 		p.replyValue(q, body, value)
 		return
 	}
@@ -121,7 +122,8 @@ type counted struct {
 
 // mayHoldElements reports whether a value may be an array of numbers.
 func mayHoldElements(value string) bool {
-	return value != "" && (value[0] == '{' || value[0] == '(' || strings.HasPrefix(value, "std::") && strings.Contains(value, "{"))
+	return value != "" && (value[0] == '{' || value[0] == '(' || strings.HasPrefix(value, "std::") &&
+		strings.Contains(value, "{"))
 }
 
 // countArray answers with the statistics of an array of numbers; for other values it calls otherwise.

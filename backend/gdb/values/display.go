@@ -114,14 +114,16 @@ func (ds *Displays) undisplay(q *request.Request) {
 
 // evaluateAll returns those displays that can be read here, as gdb shows them, and
 // their values. If there are none, values is the error of the last.
-func (ds *Displays) evaluateAll(q *request.Request, all []protocol.Display, then func(shown []protocol.Display, values []string)) {
+func (ds *Displays) evaluateAll(q *request.Request, all []protocol.Display,
+	then func(shown []protocol.Display, values []string)) {
 	ds.outside(q, func(is func(protocol.Display) bool) {
 		ds.evaluateThese(q, slices.DeleteFunc(slices.Clone(all), is), then)
 	})
 }
 
 // evaluateThese is evaluateAll for those that are within their blocks.
-func (ds *Displays) evaluateThese(q *request.Request, all []protocol.Display, then func(shown []protocol.Display, values []string)) {
+func (ds *Displays) evaluateThese(q *request.Request, all []protocol.Display,
+	then func(shown []protocol.Display, values []string)) {
 	if len(all) == 0 {
 		then(nil, []string{""})
 		return

@@ -14,7 +14,8 @@ import (
 // qualified asks for the value of an expression again if gdb has refused it because it took the name of a
 // variable for a function: with the procedure of the frame in front of that name. In all other cases it
 // calls otherwise.
-func (p *Printer) qualified(q *request.Request, w gdbtext.Printing, expr string, refused request.Answer, otherwise func()) {
+func (p *Printer) qualified(q *request.Request, w gdbtext.Printing, expr string, refused request.Answer,
+	otherwise func()) {
 	before, name, after, ok := gdbtext.Unscoped(expr, refused.Results.Str("msg"))
 	if !refused.Failed() || !ok {
 		otherwise()

@@ -99,7 +99,8 @@ func (ah *hasher) hashMemory(q *request.Request, a gdbtext.Array, refusal *proto
 // members: equality of their bytes does not decide whether they are equal.
 func (ah *hasher) hasObjects(q *request.Request, a gdbtext.Array, then func(bool)) {
 	found := false
-	k := ah.Ask(q, func(got request.Answer) { found = strings.Contains(got.Text, "std::") }, "-interpreter-exec", append(ah.At(q), "console", "ptype/mt "+a.Item(0))...)
+	k := ah.Ask(q, func(got request.Answer) { found = strings.Contains(got.Text, "std::") }, "-interpreter-exec",
+		append(ah.At(q), "console", "ptype/mt "+a.Item(0))...)
 	k.Print = true
 	ah.Ask(q, func(got request.Answer) {
 		then(found || strings.Contains(got.Results.Str("value"), "std::"))
@@ -212,7 +213,8 @@ func (ah *hasher) hashSpans(h *hashing, whole bool) {
 			continue
 		}
 		for k, b := range s.Blocks() {
-			blocks = append(blocks, block{fmt.Sprintf("%d.%d", i, k), inferior.Block{Addr: h.array.Addr + uint64(b.First)*uint64(h.array.Size), Size: uint64(b.Len() * h.array.Size)}})
+			blocks = append(blocks, block{fmt.Sprintf("%d.%d", i, k),
+				inferior.Block{Addr: h.array.Addr + uint64(b.First)*uint64(h.array.Size), Size: uint64(b.Len() * h.array.Size)}})
 		}
 	}
 	if len(blocks) == 0 {

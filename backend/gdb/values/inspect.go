@@ -125,7 +125,9 @@ func (fr *Frames) chooseFrame(q *request.Request) {
 func (fr *Frames) findFrame(q *request.Request) {
 	thread := fr.Chosen().Thread
 	choose := func(level int) {
-		fr.ListFrames(q, thread, level, level, func(frames []Frame, refusal string) { fr.frameChosen(q, thread, frames, refusal) })
+		fr.ListFrames(q, thread, level, level, func(frames []Frame, refusal string) {
+			fr.frameChosen(q, thread, frames, refusal)
+		})
 	}
 	fr.Reach(q, thread, maxMerged, func() {
 		if q.Args.Name != "" {

@@ -22,7 +22,8 @@ const (
 // lengthOfText finds the terminating zero of a string, and continues as placeArray.
 func (ar *arrays) lengthOfText(q *request.Request, a gdbtext.Array, then func(gdbtext.Array, *protocol.Fault)) {
 	var addr uint64
-	ar.Ask(q, func(got request.Answer) { addr = gdbtext.AddressIn(got.Results.Str("value")) }, "-data-evaluate-expression", append(ar.At(q), " &("+a.Item(0)+")")...)
+	ar.Ask(q, func(got request.Answer) { addr = gdbtext.AddressIn(got.Results.Str("value")) }, "-data-evaluate-expression",
+		append(ar.At(q), " &("+a.Item(0)+")")...)
 	ar.Ask(q, func(got request.Answer) {
 		size, _ := strconv.Atoi(got.Results.Str("value"))
 		if addr == 0 || size < 1 || size > 4 {

@@ -126,7 +126,8 @@ func (fr *Frames) readLibraries(q *request.Request, pattern string, words []stri
 		}
 		var noLines []string
 		line := func(text string) {
-			k := fr.Ask(q, func(a request.Answer) { noLines = append(noLines, withoutLines(a.Text)...) }, "-interpreter-exec", append(fr.Where(q), "console", text)...)
+			k := fr.Ask(q, func(a request.Answer) { noLines = append(noLines, withoutLines(a.Text)...) }, "-interpreter-exec",
+				append(fr.Where(q), "console", text)...)
 			k.Print = true
 		}
 		fr.ReadsAll("sharedlibrary")

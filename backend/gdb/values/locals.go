@@ -21,7 +21,8 @@ const (
 
 // askVariables asks for the variables of a frame: command is that of GDB/MI, path leads
 // to its list, and line is the command for gdb's command line.
-func (fr *Frames) askVariables(q *request.Request, at []string, line string, then func(a request.Answer, list mi.Tuple), path []string, command string, args ...string) {
+func (fr *Frames) askVariables(q *request.Request, at []string, line string, then func(a request.Answer, list mi.Tuple),
+	path []string, command string, args ...string) {
 	text := ""
 	k := fr.Ask(q, func(a request.Answer) { text = a.Text }, "-interpreter-exec", append(slices.Clip(at), "console", line)...)
 	k.Print, k.SeparateWarnings = true, true

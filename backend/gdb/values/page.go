@@ -166,7 +166,8 @@ func (p *Printer) pageOfArray(q *request.Request, w gdbtext.Printing, a gdbtext.
 const unbounded = "with max-value-size 1073741824 -- "
 
 // askColumns asks for elements of an array of Fortran, one column of the array after another.
-func (p *Printer) askColumns(q *request.Request, w gdbtext.Printing, a gdbtext.Array, first, last int, then func(request.Answer, string)) {
+func (p *Printer) askColumns(q *request.Request, w gdbtext.Printing, a gdbtext.Array, first, last int,
+	then func(request.Answer, string)) {
 	var parts []string
 	var bad *request.Answer
 	for i := first; i <= last; {

@@ -31,7 +31,8 @@ func (p *Printer) most(w gdbtext.Printing) int {
 var tooLarge = pattern.New(`value requires [0-9]+ bytes, which is more than max-value-size`)
 
 // askPrint asks for a value: by GDB/MI if its answer is the same as that of gdb's print, otherwise by print.
-func (p *Printer) askPrint(q *request.Request, w gdbtext.Printing, expr string, then func(a request.Answer, value string), more ...string) {
+func (p *Printer) askPrint(q *request.Request, w gdbtext.Printing, expr string,
+	then func(a request.Answer, value string), more ...string) {
 	switch {
 	case !w.Plain() || len(more) > 0:
 		p.askLine(q, w.Line(expr, more...), then)
@@ -75,7 +76,8 @@ func (p *Printer) derived(q *request.Request, value string) bool {
 
 // askLine asks for a value by a line of gdb's command line.
 func (p *Printer) askLine(q *request.Request, line string, then func(a request.Answer, value string)) {
-	k := p.Ask(q, func(a request.Answer) { then(a, p.withWarning(a, gdbtext.WithoutHistory(a.Text))) }, "-interpreter-exec", append(p.At(q), "console", line)...)
+	k := p.Ask(q, func(a request.Answer) { then(a, p.withWarning(a, gdbtext.WithoutHistory(a.Text))) }, "-interpreter-exec",
+		append(p.At(q), "console", line)...)
 	k.Print, k.SeparateWarnings = true, true
 }
 

@@ -63,7 +63,8 @@ func (ds *Displays) askDisplay(q *request.Request, d protocol.Display, then func
 
 // askOutside evaluates a display in the frame that is out levels further out, or in the next one in which
 // gdb can parse it; it calls failed if there is none within maxInlinedInto levels.
-func (ds *Displays) askOutside(q *request.Request, d protocol.Display, out int, then func(a request.Answer, value string), failed func()) {
+func (ds *Displays) askOutside(q *request.Request, d protocol.Display, out int,
+	then func(a request.Answer, value string), failed func()) {
 	s := ds.Selected(q)
 	level := s.Frame + out
 	outer := q.About(d.Expr)
@@ -72,7 +73,8 @@ func (ds *Displays) askOutside(q *request.Request, d protocol.Display, out int, 
 		switch {
 		case !a.Failed():
 			then(a, value)
-		case out == maxInlinedInto || !gdbtext.NotParsed.MatchString(a.Results.Str("msg")) || strings.HasPrefix(a.Results.Str("msg"), "Invalid frame id"):
+		case out == maxInlinedInto || !gdbtext.NotParsed.MatchString(a.Results.Str("msg")) ||
+			strings.HasPrefix(a.Results.Str("msg"), "Invalid frame id"):
 			failed()
 		default:
 			ds.askOutside(q, d, out+1, then, failed)

@@ -213,8 +213,8 @@ func FramesIn(result mi.Tuple) (frames []Frame) {
 	return frames
 }
 
-// mergeStacks answers with the merged stacks, and with the registers of threads in MPI. Stacks of helper threads are folded, for
-// which the list of libraries may be needed.
+// mergeStacks answers with the merged stacks, and with the registers of threads in MPI. Stacks of helper threads are
+// folded, for which the list of libraries may be needed.
 func (fr *Frames) mergeStacks(q *request.Request, by string, all []threadStack, registers []string) {
 	columns := ColumnsOf(fr.Process().Rank, 0)
 	for i, text := range registers {
@@ -230,7 +230,8 @@ func (fr *Frames) mergeStacks(q *request.Request, by string, all []threadStack, 
 			}
 			tree = tree.Merge(stack.New(fr.Process().Rank, frames))
 		}
-		fr.Say(q, protocol.Group{Kind: protocol.KindResult, Body: canonical.JSON(merged{by}), Columns: columns.Sorted(), Stack: tree})
+		fr.Say(q, protocol.Group{Kind: protocol.KindResult, Body: canonical.JSON(merged{by}), Columns: columns.Sorted(),
+			Stack: tree})
 	}
 	if !slices.ContainsFunc(all, func(s threadStack) bool { return foldable(s) && needsObjects(s.frames) }) {
 		reply(objects{program: fr.Process().Program})
@@ -317,7 +318,8 @@ func (fr *Frames) infoThreads(q *request.Request) {
 			fr.Fail(q, &protocol.Fault{Kind: protocol.FaultGDB, Message: fmt.Sprintf("No threads match '%s'", q.Args.Expr)})
 			return
 		}
-		slices.SortFunc(body.Threads, func(a, b threadInfo) int { return a.ID - b.ID }) // gdb has renumbered those of a rank that was handed over
+		// gdb has renumbered those of a rank that was handed over
+		slices.SortFunc(body.Threads, func(a, b threadInfo) int { return a.ID - b.ID })
 		fr.Reply(q, body, c.Sorted()...)
 	}, "-list-thread-groups", fr.Group())
 }

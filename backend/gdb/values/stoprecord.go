@@ -15,7 +15,8 @@ const StopAtCore = "core"
 // the program.
 func Crashed(stop mi.Tuple) string {
 	name := stop.Str("signal-name")
-	if reason := stop.Str("reason"); reason != "signal-received" && reason != StopAtCore || slices.Contains([]string{"0", "SIGINT", "SIGSTOP", "SIGTRAP", "SIGCONT"}, name) {
+	if reason := stop.Str("reason"); reason != "signal-received" && reason != StopAtCore ||
+		slices.Contains([]string{"0", "SIGINT", "SIGSTOP", "SIGTRAP", "SIGCONT"}, name) {
 		return ""
 	}
 	return name
