@@ -106,7 +106,8 @@ func reportOf(table protocol.RouteTable) session.Report {
 }
 
 // makeTree makes the master and builds its tree.
-func (b *builder) makeTree(ctx context.Context, s rpc.Setup, wait time.Duration, note func(string)) (session.Report, error) {
+func (b *builder) makeTree(ctx context.Context, s rpc.Setup, wait time.Duration,
+	note func(string)) (session.Report, error) {
 	table, err := b.routes(ctx, s, wait, note)
 	if err != nil {
 		return reportOf(table), err

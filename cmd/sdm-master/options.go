@@ -96,7 +96,8 @@ func parse(args, env []string, stdout io.Writer) (*options, error) {
 	f := startup.NewFlags("sdm-master")
 	f.SetInterspersed(true)
 	o.declare(f)
-	if err := startup.Read(f, args, env, stdout, usage, footer, sources, []string{"connect", "listen"}, []string{"connect", "host"}, []string{"listen", "host"}); err != nil || o.version {
+	if err := startup.Read(f, args, env, stdout, usage, footer, sources, []string{"connect", "listen"}, []string{"connect", "host"},
+		[]string{"listen", "host"}); err != nil || o.version {
 		return o, err
 	}
 	err := o.settle(f)

@@ -19,7 +19,8 @@ import (
 )
 
 // routes returns the routing table. What the front end asks for takes precedence over the flags.
-func (b *builder) routes(ctx context.Context, s rpc.Setup, wait time.Duration, note func(string)) (protocol.RouteTable, error) {
+func (b *builder) routes(ctx context.Context, s rpc.Setup, wait time.Duration,
+	note func(string)) (protocol.RouteTable, error) {
 	shape := b.o.tree
 	if s.Partial { // no server may be below a missing one
 		shape = "flat"
@@ -31,7 +32,8 @@ func (b *builder) routes(ctx context.Context, s rpc.Setup, wait time.Duration, n
 	if s.Servers != 0 {
 		servers = s.Servers
 	}
-	table, err := b.table(ctx, s, registration.Slots{Servers: servers, Shape: shape, Wait: max(wait, 0), Partial: s.Partial}, note)
+	table, err := b.table(ctx, s, registration.Slots{Servers: servers, Shape: shape, Wait: max(wait, 0),
+		Partial: s.Partial}, note)
 	if err != nil {
 		return table, err
 	}
@@ -45,7 +47,8 @@ func (b *builder) routes(ctx context.Context, s rpc.Setup, wait time.Duration, n
 }
 
 // table returns the routing table, without a shape unless the table has one of its own.
-func (b *builder) table(ctx context.Context, s rpc.Setup, g registration.Slots, note func(string)) (protocol.RouteTable, error) {
+func (b *builder) table(ctx context.Context, s rpc.Setup, g registration.Slots,
+	note func(string)) (protocol.RouteTable, error) {
 	switch {
 	case s.Table != nil:
 		return completed(*s.Table)

@@ -144,7 +144,8 @@ func (p *program) serve(ctx context.Context, stdin io.Reader, stdout io.Writer) 
 // talkRPC connects to a front end and runs the session for it. served is the error that has ended the
 // session; unmet is the reason why there was no front end.
 func (p *program) talkRPC(ctx context.Context, stdin io.Reader, stdout io.Writer) (served, unmet error) {
-	options := rpc.Options{Secret: p.key[:], Plaintext: p.o.plaintext, Wait: p.o.connectWait, Build: p.version, Job: p.builder.job, Log: p.log}
+	options := rpc.Options{Secret: p.key[:], Plaintext: p.o.plaintext, Wait: p.o.connectWait, Build: p.version,
+		Job: p.builder.job, Log: p.log}
 	conn, err := p.meet(ctx, options, stdin, stdout)
 	if err != nil {
 		return nil, err

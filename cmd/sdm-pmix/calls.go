@@ -143,7 +143,8 @@ func (p *process) register() C.pmix_status_t {
 }
 
 // spawn starts a job; the reply names it.
-func (p *process) spawn(r *pmix.Request, info *C.pmix_info_t, n C.size_t, reply *pmix.Message) (C.pmix_status_t, error) {
+func (p *process) spawn(r *pmix.Request, info *C.pmix_info_t, n C.size_t,
+	reply *pmix.Message) (C.pmix_status_t, error) {
 	count := C.size_t(len(r.Apps))
 	apps := C.sdm_apps(count)
 	defer C.sdm_free_apps(apps, count)
@@ -259,7 +260,8 @@ func push(r *pmix.Request) C.pmix_status_t {
 	pushed := make(chan C.pmix_status_t, 1)
 	waiter := cgo.NewHandle(pushed)
 	bytes := C.CBytes(r.Data)
-	if rc := C.sdm_push(newProcs(r.Targets), C.size_t(len(r.Targets)), (*C.char)(bytes), C.size_t(len(r.Data)), C.bool(r.End), C.uintptr_t(waiter)); rc != 0 {
+	if rc := C.sdm_push(newProcs(r.Targets), C.size_t(len(r.Targets)), (*C.char)(bytes), C.size_t(len(r.Data)),
+		C.bool(r.End), C.uintptr_t(waiter)); rc != 0 {
 		waiter.Delete() // there is no callback
 		return rc
 	}

@@ -126,7 +126,8 @@ func readInfo(info *C.pmix_info_t) pmix.Info {
 
 // readValue copies a value of libpmix.
 func readValue(v *C.pmix_value_t) pmix.Value {
-	to := pmix.Value{Type: pmix.Type(C.GoString(C.sdm_type(v))), Number: int64(C.sdm_number(v)), Text: C.GoString(C.sdm_text(v))}
+	to := pmix.Value{Type: pmix.Type(C.GoString(C.sdm_type(v))), Number: int64(C.sdm_number(v)),
+		Text: C.GoString(C.sdm_text(v))}
 	switch to.Type {
 	case pmix.ProcT:
 		p := readProc(C.sdm_proc(v))

@@ -30,7 +30,8 @@ func (p *program) runFree() (status int) {
 	case err == nil && set.Contains(own):
 		return 0
 	case err == nil:
-		return complain(local.Become(local.Spec{Rank: own, Program: o.program[0], Args: o.program[1:], Env: p.env}, p.inherited), exitNotStarted)
+		return complain(local.Become(local.Spec{Rank: own, Program: o.program[0], Args: o.program[1:], Env: p.env},
+			p.inherited), exitNotStarted)
 	case own == 0:
 		return complain(fmt.Errorf("--ranks: %w", err), exitUsage)
 	}

@@ -54,7 +54,8 @@ func (p *program) links(ctx context.Context) (server.Links, error) {
 // inheritedLink uses the connection to the parent that --link-fd names.
 func (p *program) inheritedLink(ctx context.Context) (server.Links, error) {
 	in, out := p.o.linkFD, p.o.linkFD+1
-	link, err := overlay.FromFiles(os.NewFile(uintptr(in), "descriptor "+strconv.Itoa(in)), os.NewFile(uintptr(out), "descriptor "+strconv.Itoa(out)), "fd "+strconv.Itoa(in))
+	link, err := overlay.FromFiles(os.NewFile(uintptr(in), "descriptor "+strconv.Itoa(in)),
+		os.NewFile(uintptr(out), "descriptor "+strconv.Itoa(out)), "fd "+strconv.Itoa(in))
 	if err != nil {
 		return server.Links{}, err
 	}
@@ -153,7 +154,8 @@ func (p *program) rendezvous(ctx context.Context) (server.Links, error) {
 
 // register registers with the master. The master may be started later, so register tries again, and
 // reports after unseenWait what it waits for.
-func (p *program) register(ctx context.Context, key overlay.Secret, r overlay.Registration) (overlay.Link, protocol.ServerID, error) {
+func (p *program) register(ctx context.Context, key overlay.Secret,
+	r overlay.Registration) (overlay.Link, protocol.ServerID, error) {
 	if p.o.connectWait > 0 {
 		var cancel context.CancelFunc
 		ctx, cancel = context.WithTimeout(ctx, p.o.connectWait)

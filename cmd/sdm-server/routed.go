@@ -45,7 +45,8 @@ func (p *program) findRoute(ctx context.Context) error {
 func (p *program) isWholeNode(table protocol.RouteTable, own rank.ID) bool {
 	route, ok := routefile.RouteOf(routefile.PerNode(table), own)
 	first, _ := route.Ranks.Min()
-	return ok && p.number.Local != launch.Unknown && route.Ranks.Len() == p.number.LocalSize && (own == first) == (p.number.Local == 0)
+	return ok && p.number.Local != launch.Unknown && route.Ranks.Len() == p.number.LocalSize &&
+		(own == first) == (p.number.Local == 0)
 }
 
 // sharesNode reports whether this server or another one is that of several slots.

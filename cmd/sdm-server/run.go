@@ -118,8 +118,9 @@ func prepare(o *options, env []string, engines map[string]engine) (*program, err
 	}
 	p.cfg = server.Config{
 		ID: protocol.ServerID(p.number.Number), Host: o.host, RankFrom: o.rankFrom, Slot: o.slot(), Through: o.output == "starter",
-		Linger: o.linger, LetRun: o.lost == "detach", Log: p.log, NewBackend: func(k backend.Sink) (backend.Backend, error) { return engine.open(o, p.log, k) },
-		Stage: o.received.Take, Note: o.unstaged,
+		Linger: o.linger, LetRun: o.lost == "detach", Log: p.log,
+		NewBackend: func(k backend.Sink) (backend.Backend, error) { return engine.open(o, p.log, k) },
+		Stage:      o.received.Take, Note: o.unstaged,
 		SlotRank: rank.ID(max(p.number.Number, 0)), LetGo: o.letGo, SimulatedPID: engine.simulatedPID,
 	}
 	if slot := p.cfg.Slot; slot != nil {

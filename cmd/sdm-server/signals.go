@@ -27,7 +27,8 @@ func (p *program) listenToSignals(cancel context.CancelFunc) (stop func()) {
 	ending, forward := make(chan string, 1), make(chan syscall.Signal, 8)
 	p.ending, p.cfg.Ending, p.cfg.Signals = ending, ending, forward
 	// They are caught and not ignored, because ranks inherit ignored signals.
-	startup.Notify(signals, syscall.SIGTERM, syscall.SIGINT, syscall.SIGHUP, syscall.SIGUSR1, syscall.SIGUSR2, syscall.SIGPIPE)
+	startup.Notify(signals, syscall.SIGTERM, syscall.SIGINT, syscall.SIGHUP, syscall.SIGUSR1, syscall.SIGUSR2,
+		syscall.SIGPIPE)
 	var group sync.WaitGroup
 	group.Go(func() {
 		told := false

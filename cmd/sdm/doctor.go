@@ -59,7 +59,8 @@ func (a *app) doctor(args []string) console.Status {
 	l := newLifetime(0)
 	defer l.stop()
 	server, _ := local.FindServer("") // if it is missing, the doctor reports it
-	m := doctor.Machine{Env: a.env, GDB: o.gdb, RemoteShell: o.remoteShell, Hosts: f.Args(), Server: server, Hold: holdSomething}
+	m := doctor.Machine{Env: a.env, GDB: o.gdb, RemoteShell: o.remoteShell, Hosts: f.Args(), Server: server,
+		Hold: holdSomething}
 	all := m.Examine(l.ctx)
 	if err := a.findings(o.format, all); err != nil {
 		return a.fail(console.StatusRankFailed, err)

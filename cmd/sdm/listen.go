@@ -105,7 +105,8 @@ func (o *listenOptions) listenArgs() (addr string, program []string, err error) 
 
 // await waits for the master and lets it build the tree. If the client is nil, the status is that
 // of the failed invocation.
-func (a *app) await(ctx context.Context, o *listenOptions, log *slog.Logger, addr string, key secret.Key) (*rpc.Client, session.Report, console.Status) {
+func (a *app) await(ctx context.Context, o *listenOptions, log *slog.Logger, addr string,
+	key secret.Key) (*rpc.Client, session.Report, console.Status) {
 	door, err := rpc.Listen(addr, rpc.Options{Secret: key[:], Plaintext: o.plaintext, Build: startup.Build(), Log: log})
 	if err != nil {
 		return nil, session.Report{}, a.fail(console.StatusNoTree, fmt.Errorf("listen: %w", err))
@@ -133,7 +134,8 @@ func (a *app) initialize(ctx context.Context, o *listenOptions, client *rpc.Clie
 	built := make(chan struct{})
 	go func() {
 		defer close(built)
-		report, err = client.Initialize(ctx, rpc.Setup{Tree: o.job.Servers.Tree, Wait: rpc.Wait(noLimit(o.job.Servers.ConnectWait)), Partial: o.partial})
+		report, err = client.Initialize(ctx, rpc.Setup{Tree: o.job.Servers.Tree,
+			Wait: rpc.Wait(noLimit(o.job.Servers.ConnectWait)), Partial: o.partial})
 	}()
 	events := client.Events()
 	for {

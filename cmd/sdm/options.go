@@ -40,7 +40,8 @@ type options struct {
 
 // newOptions returns options before the flags are read.
 func newOptions(env []string) options {
-	return options{job: job.Spec{Servers: servers.Spec{Env: env, StarterEnv: starterEnv(env), Output: servers.OutputConsole}}}
+	return options{job: job.Spec{Servers: servers.Spec{Env: env, StarterEnv: starterEnv(env),
+		Output: servers.OutputConsole}}}
 }
 
 // env returns the environment of this process.

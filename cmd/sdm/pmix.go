@@ -95,10 +95,11 @@ func (o *runOptions) directSpec() (pmix.DirectSpec, error) {
 	if err != nil {
 		return pmix.DirectSpec{}, err
 	}
-	spec := pmix.DirectSpec{ServerSpec: pmix.ServerSpec{Target: target}, Stop: pmix.Stop(o.pmix.stop), Directives: pmix.Directives{
-		MapBy: o.pmix.mapBy, RankBy: o.pmix.rankBy, BindTo: o.pmix.bindTo, Hosts: o.pmix.hosts,
-		AllocNodes: o.pmix.allocNodes, AllocTime: o.pmix.allocTime,
-	}}
+	spec := pmix.DirectSpec{ServerSpec: pmix.ServerSpec{Target: target}, Stop: pmix.Stop(o.pmix.stop),
+		Directives: pmix.Directives{
+			MapBy: o.pmix.mapBy, RankBy: o.pmix.rankBy, BindTo: o.pmix.bindTo, Hosts: o.pmix.hosts,
+			AllocNodes: o.pmix.allocNodes, AllocTime: o.pmix.allocTime,
+		}}
 	if !slices.Contains(pmix.Stops, spec.Stop) {
 		return spec, fmt.Errorf("--pmix-stop %s: give init, app or exec", o.pmix.stop)
 	}

@@ -51,14 +51,16 @@ func (o *runOptions) isStarter() bool {
 	return len(o.args) > 0 && o.startsStarter(o.args)
 }
 
-// startsStarter reports whether a line, which is not empty, begins with a starter, or a shell that is told to start one.
+// startsStarter reports whether a line, which is not empty, begins with a starter, or a shell that is told to start
+// one.
 func (o *runOptions) startsStarter(line []string) bool {
 	return o.knowsStarter(line[0]) || job.IsTorchrun(line) || job.IsShellOf(line, o.knowsStarter)
 }
 
 // knowsStarter reports whether a word is a known starter, or that of --starter.
 func (o *runOptions) knowsStarter(word string) bool {
-	return slices.Contains(job.Starters, job.StarterName(word)) || o.starter != "" && (filepath.Base(word) == o.starter || word == o.starter)
+	return slices.Contains(job.Starters, job.StarterName(word)) || o.starter != "" &&
+		(filepath.Base(word) == o.starter || word == o.starter)
 }
 
 // chooseStarter puts a starter before the program if one is needed: that of --launcher, or srun
@@ -209,7 +211,8 @@ func (o *runOptions) triesMPIR() bool {
 		return true
 	case o.launcher != launcherAuto:
 		return false
-	case o.composed || len(o.ranks.directives) > 0 || o.stopAtGiven || o.ranks.stdinFile == "" && o.ranks.stdin != stdinReader:
+	case o.composed || len(o.ranks.directives) > 0 || o.stopAtGiven || o.ranks.stdinFile == "" &&
+		o.ranks.stdin != stdinReader:
 		return false
 	}
 	return job.StarterName(o.args[0]) != "srun" && !job.IsTorchrun(o.args)

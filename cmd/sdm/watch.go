@@ -197,7 +197,8 @@ func (w *watch) config(j *job.Job) sentinel.Config {
 	return sentinel.Config{
 		Session: j.Session, Ranks: j.Ranks, First: present(j.First, j), Started: j.Started,
 		Judge: progress.Config{Stall: w.o.stall, Interval: w.o.interval, Value: w.o.progress != ""},
-		Value: w.o.progress, Wait: w.o.console.wait, Output: w.out.size, Remark: w.remark, Log: w.plan.log, Stalled: w.stalled,
+		Value: w.o.progress, Wait: w.o.console.wait, Output: w.out.size, Remark: w.remark, Log: w.plan.log,
+		Stalled: w.stalled,
 	}
 }
 

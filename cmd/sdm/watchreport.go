@@ -97,7 +97,8 @@ func (w *watch) fileOf(x *sentinel.Sight, reason hangfile.Reason) *hangfile.File
 	f.Judge() // which adds the versions of MPI and gdb
 	var system unix.Utsname
 	if unix.Uname(&system) == nil {
-		f.Versions = append(f.Versions, hangfile.Version{Of: "kernel of " + started.Host, Text: unix.ByteSliceToString(system.Sysname[:]) + " " + unix.ByteSliceToString(system.Release[:])})
+		f.Versions = append(f.Versions, hangfile.Version{Of: "kernel of " + started.Host,
+			Text: unix.ByteSliceToString(system.Sysname[:]) + " " + unix.ByteSliceToString(system.Release[:])})
 	}
 	f.Output = w.out.output()
 	return f
@@ -141,7 +142,8 @@ var jobVariables = []string{"SLURM_JOB_ID", "PBS_JOBID", "FLUX_JOB_ID", "LSB_JOB
 
 // jobID returns the name of the job at its resource manager; "": it has none.
 func (w *watch) jobID() string {
-	if _, id, named := strings.Cut(w.o.target, ":"); named && !strings.HasPrefix(w.o.target, "pids:") && !strings.HasPrefix(w.o.target, "match:") {
+	if _, id, named := strings.Cut(w.o.target, ":"); named && !strings.HasPrefix(w.o.target, "pids:") &&
+		!strings.HasPrefix(w.o.target, "match:") {
 		return id
 	}
 	for _, name := range jobVariables {
@@ -215,7 +217,8 @@ func (w *watch) execute(ctx context.Context, f *hangfile.File, path, page string
 
 // showStacks writes the stacks to standard error.
 func (w *watch) showStacks(x *sentinel.Sight) {
-	out, _ := (&text.Writer{All: x.Ranks, Terminal: isTerminal(w.stderr)}).Answers(text.Asked{Command: "stacks", Ranks: x.Ranks}, hangfile.Groups(x.Stacks))
+	out, _ := (&text.Writer{All: x.Ranks, Terminal: isTerminal(w.stderr)}).Answers(text.Asked{Command: "stacks", Ranks: x.Ranks},
+		hangfile.Groups(x.Stacks))
 	io.WriteString(w.stderr, out)
 }
 
@@ -246,7 +249,8 @@ func (w *watch) also(ctx context.Context) (values []hangfile.Value) {
 	if said == "" && err != nil {
 		said = err.Error()
 	}
-	note := session.NewEvent(protocol.Group{Kind: protocol.KindNote, Body: canonical.JSON(protocol.Note{Text: cmp.Or(said, "no answer")})})
+	note := session.NewEvent(protocol.Group{Kind: protocol.KindNote,
+		Body: canonical.JSON(protocol.Note{Text: cmp.Or(said, "no answer")})})
 	for i := range values {
 		if len(values[i].Answers) == 0 {
 			values[i].Answers = []session.Event{note}

@@ -52,7 +52,8 @@ type child struct {
 }
 
 // passed are the signals that are passed on to the starter.
-var passed = []syscall.Signal{syscall.SIGHUP, syscall.SIGINT, syscall.SIGQUIT, syscall.SIGTERM, syscall.SIGUSR1, syscall.SIGUSR2, syscall.SIGALRM, syscall.SIGXCPU, syscall.SIGPWR, syscall.SIGWINCH}
+var passed = []syscall.Signal{syscall.SIGHUP, syscall.SIGINT, syscall.SIGQUIT, syscall.SIGTERM, syscall.SIGUSR1,
+	syscall.SIGUSR2, syscall.SIGALRM, syscall.SIGXCPU, syscall.SIGPWR, syscall.SIGWINCH}
 
 // harmless are those of them that do not ask a starter to end.
 var harmless = []syscall.Signal{syscall.SIGUSR1, syscall.SIGUSR2, syscall.SIGALRM, syscall.SIGWINCH}
@@ -103,7 +104,8 @@ func (c *child) pass(s syscall.Signal) {
 	if !slices.Contains(harmless, s) {
 		c.asked.Store(true)
 	}
-	if slices.Contains([]syscall.Signal{syscall.SIGINT, syscall.SIGQUIT, syscall.SIGHUP, syscall.SIGWINCH}, s) && inForeground() {
+	if slices.Contains([]syscall.Signal{syscall.SIGINT, syscall.SIGQUIT, syscall.SIGHUP, syscall.SIGWINCH}, s) &&
+		inForeground() {
 		return
 	}
 	_ = c.cmd.Process.Signal(s) // an error means that it has ended

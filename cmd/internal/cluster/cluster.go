@@ -106,7 +106,8 @@ func New(cfg Config) (*Cluster, error) {
 	c.behaviour.Size, c.behaviour.Library = c.cfg.Ranks, sim.NewLibrary()
 	c.ctx, c.cancel = context.WithCancel(context.Background())
 	var err error
-	c.Master, err = master.New(master.Config{Dial: c.dialer(overlay.Identity{Size: c.cfg.Servers, Host: "here"}), Wait: c.cfg.Wait, Log: c.cfg.Log,
+	c.Master, err = master.New(master.Config{Dial: c.dialer(overlay.Identity{Size: c.cfg.Servers, Host: "here"}),
+		Wait: c.cfg.Wait, Log: c.cfg.Log,
 		Heartbeat: -1}) // an in-memory link ends with its server
 	if err != nil {
 		c.cancel()
@@ -176,7 +177,8 @@ func (c *Cluster) answers() int {
 }
 
 // dialer returns the function by which a vertex connects to its children.
-func (c *Cluster) dialer(self overlay.Identity) func(context.Context, tree.NodeID, protocol.Route) (overlay.Link, error) {
+func (c *Cluster) dialer(self overlay.Identity) func(
+	context.Context, tree.NodeID, protocol.Route) (overlay.Link, error) {
 	return func(ctx context.Context, child tree.NodeID, _ protocol.Route) (overlay.Link, error) {
 		if int(child) < 1 || int(child) > len(c.servers) {
 			return nil, fmt.Errorf("there is no server %d", child-1)

@@ -129,7 +129,8 @@ func (m Machine) host(ctx context.Context, host string) []Finding {
 		if _, missing := err.(*exec.Error); missing || text == "" {
 			text = fmt.Sprint(err)
 		}
-		return []Finding{{Host: host, Check: "reach", Grade: Bad, Found: "not reached: " + firstLine(text), Hint: "try it by hand: " + shell[0] + " " + host + " true (without a password; or give --remote-shell CMD)"}}
+		return []Finding{{Host: host, Check: "reach", Grade: Bad, Found: "not reached: " + firstLine(text),
+			Hint: "try it by hand: " + shell[0] + " " + host + " true (without a password; or give --remote-shell CMD)"}}
 	}
 	rows := []Finding{{Host: host, Check: "reach", Grade: Good, Found: values["system"] + " by " + filepath.Base(shell[0])}}
 	hint := "install gdb there, or give --gdb PATH"

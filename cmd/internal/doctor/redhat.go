@@ -77,7 +77,8 @@ func (m Machine) isRedHat() bool {
 	for line := range strings.Lines(m.read("/etc/os-release")) {
 		name, value, _ := strings.Cut(strings.TrimSpace(line), "=")
 		value = strings.Trim(value, `"'`)
-		if (name == "ID" || name == "ID_LIKE") && slices.ContainsFunc(strings.Fields(value), func(id string) bool { return id == "rhel" || id == "fedora" }) {
+		if (name == "ID" || name == "ID_LIKE") && slices.ContainsFunc(strings.Fields(value),
+			func(id string) bool { return id == "rhel" || id == "fedora" }) {
 			return true
 		}
 	}

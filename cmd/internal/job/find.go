@@ -217,7 +217,8 @@ func (f finder) useToolOf(ctx context.Context, starter int, id string) (bySrun b
 
 // withoutMPIR looks for ranks below a starter that does not offer MPIR, and on other hosts if the
 // ranks are those of torchrun. Any other process is a job of one rank.
-func (f finder) withoutMPIR(ctx context.Context, pid int, family launch.Family, none *mpir.NoStarter) (servers.Placement, error) {
+func (f finder) withoutMPIR(ctx context.Context, pid int, family launch.Family,
+	none *mpir.NoStarter) (servers.Placement, error) {
 	found, err := f.ranks().RanksBelow(family)
 	if f.Hosts != "" || err != nil {
 		if name := launch.TorchrunJob(pid); name != "" {

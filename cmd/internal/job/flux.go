@@ -29,7 +29,8 @@ func (f finder) findByFlux(ctx context.Context, id flux.ID) (servers.Placement, 
 
 // besideInFlux returns how flux exec starts the servers of a job. It returns nil if all ranks are on
 // this host, or if the user has chosen another way.
-func besideInFlux(ctx context.Context, b *servers.Builder, id flux.ID, table protocol.Proctable) (*servers.Beside, error) {
+func besideInFlux(ctx context.Context, b *servers.Builder, id flux.ID,
+	table protocol.Proctable) (*servers.Beside, error) {
 	nodes := table.Nodes()
 	if b.IsChosen() || len(nodes) == 1 && servers.IsHere(nodes[0].Host) {
 		return nil, nil

@@ -76,7 +76,8 @@ func (f finder) ask(ctx context.Context, id string, hosts, look []string) []ssh.
 		spec.Commands, spec.Env = []ssh.Command{command}, env
 	} else {
 		for _, host := range hosts {
-			spec.Commands = append(spec.Commands, ssh.Command{Host: host, Argv: append(slices.Clone(look), "--host", host), Local: servers.IsHere(host)})
+			spec.Commands = append(spec.Commands, ssh.Command{Host: host, Argv: append(slices.Clone(look), "--host", host),
+				Local: servers.IsHere(host)})
 		}
 	}
 	return ssh.Ask(ctx, spec)
@@ -121,7 +122,8 @@ func (f finder) fromAnswers(name string, answers []ssh.Answer) (protocol.Proctab
 
 // ranksOfHelpers finds the ranks of a job whose table, made by srun, contains helper processes of
 // another starter in place of the ranks: the proxies of mpiexec or the daemons of mpirun.
-func (f finder) ranksOfHelpers(ctx context.Context, table protocol.Proctable, hydra *launch.Hydra, id string) (servers.Placement, error) {
+func (f finder) ranksOfHelpers(ctx context.Context, table protocol.Proctable, hydra *launch.Hydra,
+	id string) (servers.Placement, error) {
 	if hydra == nil {
 		return f.findInSlurm(ctx, slurm.Step{Job: id})
 	}

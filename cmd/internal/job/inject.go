@@ -26,7 +26,8 @@ func readTemplate(text string) ([]templateWord, error) {
 		line = known
 	}
 	words, err := splitTemplate(line)
-	if err == nil && len(words) > 0 && !slices.ContainsFunc(words, func(w templateWord) bool { return strings.Contains(w.text, "{daemon}") }) {
+	if err == nil && len(words) > 0 && !slices.ContainsFunc(words,
+		func(w templateWord) bool { return strings.Contains(w.text, "{daemon}") }) {
 		err = errors.New("it has no {daemon} (e.g. '--tool {daemon} --tool-arguments \"{args}\"', or openmpi)")
 	}
 	if err != nil {

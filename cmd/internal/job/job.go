@@ -148,14 +148,15 @@ func Run(ctx context.Context, s Spec, io IO) (*Job, error) {
 	if err != nil {
 		return nil, notBuilt(ctx, err, l.Close())
 	}
-	return &Job{Session: l.Master, Ranks: report.Ranks, end: func(_ context.Context, status console.Status) (console.Status, error) {
-		if err := l.Close(); errors.Is(err, local.ErrHung) {
-			io.Remark(err.Error()) // the status is that of the ranks
-		} else if err != nil {
-			io.Log.Warn("a server has ended badly", "err", err)
-		}
-		return status, nil
-	}}, nil
+	return &Job{Session: l.Master, Ranks: report.Ranks,
+		end: func(_ context.Context, status console.Status) (console.Status, error) {
+			if err := l.Close(); errors.Is(err, local.ErrHung) {
+				io.Remark(err.Error()) // the status is that of the ranks
+			} else if err != nil {
+				io.Log.Warn("a server has ended badly", "err", err)
+			}
+			return status, nil
+		}}, nil
 }
 
 // attached returns a job whose ranks are in a table and have a tree. Its end closes the tree.

@@ -103,7 +103,8 @@ func (h *mpirJob) prepare(ctx context.Context) error {
 	var err error
 	switch {
 	case isFlux(h.Argv):
-		h.launch = flux.New(flux.Spec{Argv: spec.Argv, Env: spec.Env, Stdin: spec.Stdin, Stdout: spec.Stdout, Stderr: spec.Stderr})
+		h.launch = flux.New(flux.Spec{Argv: spec.Argv, Env: spec.Env, Stdin: spec.Stdin, Stdout: spec.Stdout,
+			Stderr: spec.Stderr})
 		return nil
 	case h.StarterArgs != "":
 		if h.coming, err = h.b.Open(true); err == nil {
@@ -120,7 +121,8 @@ func (h *mpirJob) prepare(ctx context.Context) error {
 // spec gives the starter our own standard streams. With a prompt its output goes to pipes and is
 // shown above the prompt, and its input is empty. With ndjson its output becomes events.
 func (h *mpirJob) spec(ctx context.Context) mpir.Spec {
-	spec := mpir.Spec{Argv: slices.Concat(h.Front, h.Argv), Front: len(h.Front) > 0, Env: h.starterEnv(), Names: Starters, Stdout: h.Out, Stderr: h.Err}
+	spec := mpir.Spec{Argv: slices.Concat(h.Front, h.Argv), Front: len(h.Front) > 0, Env: h.starterEnv(), Names: Starters,
+		Stdout: h.Out, Stderr: h.Err}
 	if h.terminal.Input {
 		spec.Stdin = h.In
 		if h.StdinFile != "" {
@@ -327,7 +329,8 @@ func (h *mpirJob) end(ctx context.Context, status console.Status) (console.Statu
 		return status, context.Cause(ctx)
 	}
 	h.relay.Close()
-	if own := console.Status(h.launch.Status()); own != 0 && !killed && (status == console.StatusGood || status == console.StatusRankFailed) {
+	if own := console.Status(h.launch.Status()); own != 0 && !killed &&
+		(status == console.StatusGood || status == console.StatusRankFailed) {
 		return own, nil
 	}
 	return status, nil

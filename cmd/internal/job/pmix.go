@@ -197,7 +197,8 @@ func (h *pmixJob) end(ctx context.Context, status console.Status) (console.Statu
 	endings, err := h.direct.Ended(ctx)
 	for _, e := range endings {
 		h.reportEnding(e)
-		if own := console.Status(e.Code); !e.Daemons && own != 0 && !killed && (status == console.StatusGood || status == console.StatusRankFailed) {
+		if own := console.Status(e.Code); !e.Daemons && own != 0 && !killed &&
+			(status == console.StatusGood || status == console.StatusRankFailed) {
 			status = own
 		}
 	}

@@ -71,7 +71,8 @@ func (t *start) pmixSpec(ctx context.Context) (spec pmix.IndirectSpec, why error
 		return spec, err
 	}
 	return pmix.IndirectSpec{
-		ServerSpec:  pmix.ServerSpec{Program: program, Env: t.Servers.StarterEnv, Force: t.Force, Log: t.PMIxLog, Notice: t.notice},
+		ServerSpec: pmix.ServerSpec{Program: program, Env: t.Servers.StarterEnv, Force: t.Force, Log: t.PMIxLog,
+			Notice: t.notice},
 		StarterSpec: pmix.StarterSpec{Argv: t.Argv, Env: t.Servers.StarterEnv},
 		Dialect:     dialect,
 		Spawn:       t.PMIxSpawn,

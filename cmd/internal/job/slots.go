@@ -146,7 +146,8 @@ func (s *slotJob) end(ctx context.Context, status console.Status) (console.Statu
 		return status, context.Cause(ctx)
 	}
 	s.close(true)
-	if own := s.starter.Status(); s.alone && (s.free && status == console.StatusGood || status == console.StatusRankFailed) && own > 0 && own < 128 {
+	if own := s.starter.Status(); s.alone && (s.free && status == console.StatusGood ||
+		status == console.StatusRankFailed) && own > 0 && own < 128 {
 		return console.Status(own), nil // of MPI_Abort, or derived from those of the ranks
 	}
 	return status, nil

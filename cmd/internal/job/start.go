@@ -160,6 +160,7 @@ func withoutDebugger(argv []string) []string {
 		return argv
 	}
 	at := line.Programs[0].At
-	before := slices.DeleteFunc(slices.Clone(argv[:at]), func(word string) bool { return slices.Contains(debugOptions, word) })
+	before := slices.DeleteFunc(slices.Clone(argv[:at]),
+		func(word string) bool { return slices.Contains(debugOptions, word) })
 	return append(before, argv[at:]...)
 }

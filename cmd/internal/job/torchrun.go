@@ -70,7 +70,8 @@ func (f finder) findTorchrun(ctx context.Context, name string) (servers.Placemen
 	}
 	if len(hosts) == 1 && f.StartTool == "" && servers.IsHere(hosts[0]) {
 		table, of, err := f.ranks().RanksOfJob(name, hosts[0])
-		table, err = f.fromAnswers(name, []ssh.Answer{{Host: hosts[0], Out: launch.AppendFound(nil, hosts[0], table, of, err)}})
+		table, err = f.fromAnswers(name, []ssh.Answer{{Host: hosts[0],
+			Out: launch.AppendFound(nil, hosts[0], table, of, err)}})
 		return servers.Placement{Table: table, ID: cmp.Or(id, name)}, err
 	}
 	return f.askHosts(ctx, cmp.Or(id, name), hosts, "--jobid", name)

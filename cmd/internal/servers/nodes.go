@@ -187,8 +187,10 @@ func (b *Builder) rendezvous(p Placement) (*Rendezvous, error) {
 }
 
 // startOn starts the servers on the nodes and builds the tree over those that register in time. The
-// ranks of the others are lost. stop waits for the end of what has started the servers, and ends it when its context ends.
-func (b *Builder) startOn(ctx context.Context, r *Rendezvous, p Placement, nodes []protocol.Node) (report session.Report, stop func(context.Context), err error) {
+// ranks of the others are lost. stop waits for the end of what has started the servers, and ends it when its context
+// ends.
+func (b *Builder) startOn(ctx context.Context, r *Rendezvous, p Placement,
+	nodes []protocol.Node) (report session.Report, stop func(context.Context), err error) {
 	stop = func(context.Context) {}
 	var started *tool
 	server, err := r.Line()

@@ -201,7 +201,8 @@ func (r *Rendezvous) Offer(fill func(path string, args []string) error) error {
 // Gather waits for the servers in the slots of a starter and builds the tree over them. only are
 // the ranks whose servers are awaited; nil is all. progress is called with the number of ranks that
 // have their servers.
-func (r *Rendezvous) Gather(ctx context.Context, only *rank.Set, progress func(have, want int)) (session.Report, error) {
+func (r *Rendezvous) Gather(ctx context.Context, only *rank.Set,
+	progress func(have, want int)) (session.Report, error) {
 	table, err := registration.Slots{Shape: r.b.Shape(), Progress: progress, Only: only}.Collect(ctx, r.door)
 	if err != nil {
 		return session.Report{}, err

@@ -29,7 +29,8 @@ type tool struct {
 
 // startTool starts all servers by one command of the site. Each server finds its number by the name
 // of its host.
-func (b *Builder) startTool(ctx context.Context, r *Rendezvous, id string, nodes []protocol.Node, server []string) (*tool, error) {
+func (b *Builder) startTool(ctx context.Context, r *Rendezvous, id string, nodes []protocol.Node,
+	server []string) (*tool, error) {
 	hosts := make([]string, len(nodes))
 	for i, n := range nodes {
 		hosts[i] = n.Host

@@ -63,7 +63,8 @@ func (b *bench) broadcast(servers, blocks, rounds int) {
 	calls := max(40, 500*manyServers/servers/4)
 	ours, floor := processorTime(calls, j.servers.PIDs(), same), processorTime(calls, f.pids(), bare)
 	b.table.add(row{what: "processor time of each server", unit: "µs", ours: us(ours), floor: us(floor), limit: limit{ratio: 1.5}})
-	b.table.add(row{what: fmt.Sprintf("%s servers from nothing to a tree", n), unit: "ms", ours: ms(started), floor: ms(forwarding), limit: limit{most: maxStart[servers]}})
+	b.table.add(row{what: fmt.Sprintf("%s servers from nothing to a tree", n), unit: "ms", ours: ms(started), floor: ms(forwarding),
+		limit: limit{most: maxStart[servers]}})
 	f.close()
 	j.close()
 }

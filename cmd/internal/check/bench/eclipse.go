@@ -37,7 +37,8 @@ func benchEclipse(b *bench) {
 	for _, name := range []string{"sdm", "sdm-server", "sdm-master"} {
 		b.build(filepath.Join(b.dir, name))
 	}
-	j, err := eclipse.Launch(eclipse.Spec{Ranks: manyRanks, SDM: filepath.Join(b.dir, "sdm"), Dir: b.dir, Env: append(b.starterEnv(), "HOME="+b.dir), Port: eclipsePort})
+	j, err := eclipse.Launch(eclipse.Spec{Ranks: manyRanks, SDM: filepath.Join(b.dir, "sdm"), Dir: b.dir,
+		Env: append(b.starterEnv(), "HOME="+b.dir), Port: eclipsePort})
 	if err != nil {
 		fatal("Eclipse", err)
 	}

@@ -48,7 +48,8 @@ func benchFlood(b *bench) {
 	again := func() {
 		asked = time.Now()
 		var err error
-		if id, err = j.master.Do(context.Background(), session.Call{Command: "print", Ranks: "3", Args: protocol.Args{Expr: "argc"}}); err != nil {
+		if id, err = j.master.Do(context.Background(),
+			session.Call{Command: "print", Ranks: "3", Args: protocol.Args{Expr: "argc"}}); err != nil {
 			fatal("print", err)
 		}
 	}
@@ -70,7 +71,8 @@ func benchFlood(b *bench) {
 	}
 	b.table.add(row{what: "print on a rank beside a flood of output, without the flood as the floor", unit: "ms",
 		ours: ms(median(waits)), floor: ms(median(quiet))})
-	b.table.add(row{what: "99 of 100 of " + strconv.Itoa(len(waits)) + " are faster than", unit: "ms", ours: ms(late(waits, 100)), floor: ms(late(quiet, 100)), limit: limit{most: 50}})
+	b.table.add(row{what: "99 of 100 of " + strconv.Itoa(len(waits)) + " are faster than", unit: "ms", ours: ms(late(waits, 100)),
+		floor: ms(late(quiet, 100)), limit: limit{most: 50}})
 	b.table.add(row{what: "the slowest", unit: "ms", ours: ms(late(waits, len(waits))), floor: ms(late(quiet, len(quiet)))})
 	b.table.add(row{what: "the flood, through gdb's servers to the stream", unit: "MB/s", ours: mb(bytes) / took.Seconds()})
 	b.table.add(row{what: "bytes of the flood that were lost", unit: "B", ours: float64(want - bytes), limit: limit{most: 0.5}})

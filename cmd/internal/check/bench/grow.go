@@ -34,10 +34,12 @@ func insideGrow(in *insider) {
 			name := fmt.Sprintf("command to %s servers in memory, %s", thousands(servers), shape)
 			in.add(name, "ms", ms(took), 0)
 			in.add("processor time of each server", "µs", us(each), 60)
-			in.say("%.0f %% of %d processors", 100*float64(each)*rounds*float64(servers)/float64(wall)/float64(runtime.GOMAXPROCS(0)), runtime.GOMAXPROCS(0))
+			in.say("%.0f %% of %d processors", 100*float64(each)*rounds*float64(servers)/float64(wall)/float64(runtime.GOMAXPROCS(0)),
+				runtime.GOMAXPROCS(0))
 			// Both are means: the processor time contains the garbage collections of
 			// all rounds, which the median round does not.
-			at = append(at, point{x: float64(servers) * us(each) / float64(runtime.GOMAXPROCS(0)), depth: depth(shape, servers), y: us(wall) / rounds})
+			at = append(at, point{x: float64(servers) * us(each) / float64(runtime.GOMAXPROCS(0)), depth: depth(shape, servers),
+				y: us(wall) / rounds})
 			c.close()
 		}
 		a, d := fit(at)

@@ -38,7 +38,8 @@ func startTree(shape, binary string, servers, each int, args ...string) *job {
 	j := &job{key: secret.Fresh()}
 	j.ranks = servers * each
 	var err error
-	if j.servers, err = local.StartServers(local.ServersSpec{N: servers, Binary: binary, Args: args, Key: j.key}); err != nil {
+	if j.servers, err = local.StartServers(local.ServersSpec{N: servers, Binary: binary, Args: args,
+		Key: j.key}); err != nil {
 		fatal("servers", err)
 	}
 	j.trouble = j.servers.Trouble

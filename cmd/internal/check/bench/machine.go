@@ -24,7 +24,8 @@ func benchMachine(b *bench) {
 	b.table.add(row{what: "this machine: a system call", unit: "ns", ours: float64(time.Since(began).Nanoseconds()) / machineCalls})
 
 	page := syscall.Getpagesize()
-	memory, err := syscall.Mmap(-1, 0, machinePages*page, syscall.PROT_READ|syscall.PROT_WRITE, syscall.MAP_ANON|syscall.MAP_PRIVATE)
+	memory, err := syscall.Mmap(-1, 0, machinePages*page, syscall.PROT_READ|syscall.PROT_WRITE,
+		syscall.MAP_ANON|syscall.MAP_PRIVATE)
 	if err != nil {
 		fatal("memory", err)
 	}

@@ -44,7 +44,8 @@ func benchProbe(b *bench) {
 	b.besideServer(sdm)
 	if b.hasStarter() {
 		pids, starter, end := b.startHung(probeRanks)
-		b.probe(sdm, fmt.Sprintf("%d hung MPI ranks", probeRanks), strconv.Itoa(starter), pids, aims{whole: 60, cold: 25, warm: 5, held: 0.7, heldMost: 5, memory: 15})
+		b.probe(sdm, fmt.Sprintf("%d hung MPI ranks", probeRanks), strconv.Itoa(starter), pids,
+			aims{whole: 60, cold: 25, warm: 5, held: 0.7, heldMost: 5, memory: 15})
 		b.verdicts(sdm, strconv.Itoa(starter))
 		end()
 		b.manyHung(sdm)
@@ -90,7 +91,8 @@ func (b *bench) probe(sdm, what, target string, pids []int, a aims) {
 	ours := b.command(sdm, "stacks", target)
 	beside := func(name string, blocks int, l limit, line []string) {
 		c := compare(blocks, 1, ours, b.command(line...))
-		b.table.add(row{what: "sdm stacks of " + what + ", beside " + name, unit: "ms", ours: ms(c.times[0]), floor: ms(c.times[1]), ratio: c.ratio[1], limit: l})
+		b.table.add(row{what: "sdm stacks of " + what + ", beside " + name, unit: "ms", ours: ms(c.times[0]), floor: ms(c.times[1]), ratio: c.ratio[1],
+			limit: l})
 	}
 	ours(1) // so that the files are in memory
 	if _, err := exec.LookPath("eu-stack"); err == nil {
@@ -146,7 +148,8 @@ func (b *bench) probeServer(what string, pids []int, a aims) {
 		if i == probeTimes-1 {
 			b.table.add(row{what: "first sample of a server, " + what, unit: "ms", ours: ms(median(first)), limit: limit{most: a.cold}})
 			b.table.add(row{what: "later samples, " + what, unit: "ms", ours: ms(stacks(probeRounds)), limit: limit{most: a.warm}})
-			time.Sleep(2 * settle) // until it has given back what it needs for a sample only, and the first time what its start needs
+			// until it has given back what it needs for a sample only, and the first time what its start needs
+			time.Sleep(2 * settle)
 			stacks(1)
 			time.Sleep(2 * settle)
 			b.table.add(row{what: "memory (PSS) of that server, 2 s after another sample", unit: "MB", ours: mb(pss(j.servers.PIDs()[0])), limit: limit{most: a.memory}})

@@ -201,7 +201,8 @@ func (p *prrte) spawned(what string) time.Duration {
 		fatal(what, err)
 	}
 	defer meeting.Close()
-	if err := d.StartDaemons(ctx, gdbsLine(meeting.Addr().String(), p.per, table.Nodes()), nil, []string{table[0].Host}); err != nil {
+	if err := d.StartDaemons(ctx, gdbsLine(meeting.Addr().String(), p.per, table.Nodes()), nil,
+		[]string{table[0].Host}); err != nil {
 		fatal(what, err)
 	}
 	took := awaitGDBs(what, meeting, 1, began)

@@ -50,10 +50,11 @@ func serveScripted(args []string) {
 	}
 	_, err = server.Run(context.Background(), server.Config{
 		ID: protocol.ServerID(number), NewBackend: newScripted,
-	}, server.Links{Self: self, Listener: listener, Dial: func(ctx context.Context, child tree.NodeID, r protocol.Route) (overlay.Link, error) {
-		link, _, err := overlay.Dial(ctx, r.Addrs, r.Ports, overlay.Secret(key), self.Identity(), child)
-		return link, err
-	}})
+	}, server.Links{Self: self, Listener: listener,
+		Dial: func(ctx context.Context, child tree.NodeID, r protocol.Route) (overlay.Link, error) {
+			link, _, err := overlay.Dial(ctx, r.Addrs, r.Ports, overlay.Secret(key), self.Identity(), child)
+			return link, err
+		}})
 	if err != nil {
 		fatal("scripted server", err)
 	}

@@ -70,7 +70,8 @@ func (t *talk) ask(c session.Call) []protocol.Group {
 
 // launch starts the program and waits until all ranks have stopped in main.
 func (t *talk) launch(program string, args ...string) {
-	t.call(session.Call{Command: "launch", Args: protocol.Args{Job: &protocol.Job{Program: program, Args: args, Size: t.ranks, StopAt: "main"}}})
+	t.call(session.Call{Command: "launch", Args: protocol.Args{Job: &protocol.Job{Program: program, Args: args, Size: t.ranks,
+		StopAt: "main"}}})
 	t.stopped(rank.Range(0, rank.ID(t.ranks-1)))
 }
 

@@ -24,7 +24,8 @@ const (
 func insideWaits(in *insider) {
 	floor := in.verdictOf(4096, 16, waitless)
 	for _, x := range []struct{ what, script string }{{"a barrier with one absent", inBarrier}, {"a ring", inRing}} {
-		in.out.Encode(figure{What: "stacks with verdict, 4,096 servers, " + x.what + ", against stacks", Unit: "ms", Ours: in.verdictOf(4096, 16, x.script), Floor: floor, Times: 2})
+		in.out.Encode(figure{What: "stacks with verdict, 4,096 servers, " + x.what + ", against stacks", Unit: "ms", Ours: in.verdictOf(4096, 16, x.script), Floor: floor,
+			Times: 2})
 	}
 	in.add("verdict of 1,048,576 ranks in a ring, 16,384 servers, beyond stacks", "ms", in.verdictOf(16_384, 64, inRing)-in.verdictOf(16_384, 64, waitless), 1000)
 }

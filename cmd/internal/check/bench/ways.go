@@ -61,8 +61,10 @@ func (b *bench) attachTo(k *known) {
 		ranks += len(n.Pids)
 	}
 	line := k.attachLine(b)
-	c := compare(wayTimes, 1, func(int) time.Duration { return k.bySDM(line, ranks) }, func(int) time.Duration { return k.byGDBs(b, per) })
-	b.table.add(row{what: k.what, unit: "ms", ours: ms(c.times[0]), floor: ms(c.times[1]), ratio: c.ratio[1], limit: wayLimit})
+	c := compare(wayTimes, 1, func(int) time.Duration { return k.bySDM(line, ranks) },
+		func(int) time.Duration { return k.byGDBs(b, per) })
+	b.table.add(row{what: k.what, unit: "ms", ours: ms(c.times[0]), floor: ms(c.times[1]), ratio: c.ratio[1],
+		limit: wayLimit})
 }
 
 // attachLine returns the command that attaches with sdm, for bySDM.

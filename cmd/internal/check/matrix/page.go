@@ -178,8 +178,10 @@ func others(b *strings.Builder, systems []system) {
 	heading := "\nBeyond the table:\n\n"
 	for _, s := range systems {
 		for _, t := range s.tests.leaves() {
-			if (t.outcome == failed || t.outcome == unfinished) && !slices.ContainsFunc(rows, func(r row) bool { return r.tests.MatchString(t.name) }) {
-				fmt.Fprintf(b, "%s* %s %s: %s\n", heading, s.name, map[outcome]string{failed: "fails", unfinished: "had not ended when the time was over"}[t.outcome], escaped(t.complaint()))
+			if (t.outcome == failed || t.outcome == unfinished) &&
+				!slices.ContainsFunc(rows, func(r row) bool { return r.tests.MatchString(t.name) }) {
+				fmt.Fprintf(b, "%s* %s %s: %s\n", heading, s.name, map[outcome]string{failed: "fails", unfinished: "had not ended when the time was over"}[t.outcome],
+					escaped(t.complaint()))
 				heading = ""
 			}
 		}

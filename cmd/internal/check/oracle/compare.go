@@ -23,7 +23,8 @@ type Difference struct {
 func (d Difference) String() string {
 	l := d.Session.Lines[d.Line]
 	return fmt.Sprintf("-program %s -seed %d -layout %s: rank %d, line %d: %s\n--- gdb\n%s\n+++ sdm\n%s\n",
-		d.Session.Program.Name, d.Session.Seed, d.Layout, d.Rank, d.Line+1, strings.Join(l.Typed(), "; "), clipped(d.GDB, d.SDM), clipped(d.SDM, d.GDB))
+		d.Session.Program.Name, d.Session.Seed, d.Layout, d.Rank, d.Line+1, strings.Join(l.Typed(), "; "),
+		clipped(d.GDB, d.SDM), clipped(d.SDM, d.GDB))
 }
 
 // clipped shortens a long text to the part that differs from other.
@@ -58,7 +59,8 @@ func Compare(rules Rules, s Session, l Layout, rank int, gdb []Block, told *Told
 			want, got := rules.apply(line, "gdb", gdb[i]), rules.apply(line, "sdm", sdm)
 			got = rules.uncut(line, want, got)
 			if want != got && !rules.fits("any", line, sdm.Text) && !rules.fits("free", line, gdb[i].Text) {
-				result.Found = append(result.Found, Difference{s, l, rank, i, want, got, KnownAs(s.Program.Name, line.Word, want, got)})
+				result.Found = append(result.Found, Difference{s, l, rank, i, want, got,
+					KnownAs(s.Program.Name, line.Word, want, got)})
 			}
 		}
 		if rules.fits("over", line, sdm.Text) || rules.fits("off", line, gdb[i].Text) || rules.splits(line, told, i) {

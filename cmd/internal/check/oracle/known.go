@@ -24,7 +24,8 @@ var known []Known
 // KnownAs returns the defect that explains a difference; nil if it is a new one.
 func KnownAs(program, word, gdb, sdm string) *Known {
 	for i, k := range known {
-		if strings.HasSuffix(program, k.Ends) && (len(k.Words) == 0 || slices.Contains(k.Words, word)) && (k.GDB == nil || k.GDB.MatchString(gdb)) && (k.SDM == nil || k.SDM.MatchString(sdm)) {
+		if strings.HasSuffix(program, k.Ends) && (len(k.Words) == 0 || slices.Contains(k.Words, word)) &&
+			(k.GDB == nil || k.GDB.MatchString(gdb)) && (k.SDM == nil || k.SDM.MatchString(sdm)) {
 			return &known[i]
 		}
 	}

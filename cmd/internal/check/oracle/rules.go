@@ -220,12 +220,18 @@ func (rs Rules) uncut(l Line, gdb, sdm string) string {
 
 // leaves reports whether a line is not compared ("skip"), or ends the comparison ("end").
 func (rs Rules) leaves(l Line, do string) bool {
-	return slices.ContainsFunc(rs, func(r Rule) bool { return r.Do == do && r.covers(l.Word) && r.match(l).MatchString(l.Text) })
+	return slices.ContainsFunc(rs, func(r Rule) bool {
+		return r.Do == do && r.covers(l.Word) &&
+			r.match(l).MatchString(l.Text)
+	})
 }
 
 // fits reports whether a rule matches a text.
 func (rs Rules) fits(do string, l Line, said string) bool {
-	return slices.ContainsFunc(rs, func(r Rule) bool { return r.Do == do && r.covers(l.Word) && r.match(l).MatchString(said) })
+	return slices.ContainsFunc(rs, func(r Rule) bool {
+		return r.Do == do && r.covers(l.Word) &&
+			r.match(l).MatchString(said)
+	})
 }
 
 // splits reports whether a "split" rule matches the text of some ranks only.

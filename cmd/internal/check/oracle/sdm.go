@@ -46,7 +46,8 @@ type Told struct {
 
 // AskSDM returns the output of sdm for a session. ok is false if it did not end in time: within
 // limit and the time that as many gdbs have taken.
-func AskSDM(ctx context.Context, sdm string, s Session, l Layout, dir string, gdbs time.Duration) (told *Told, ok bool, err error) {
+func AskSDM(ctx context.Context, sdm string, s Session, l Layout, dir string,
+	gdbs time.Duration) (told *Told, ok bool, err error) {
 	script := filepath.Join(dir, fmt.Sprintf("%s-%d-%d-%d", s.Program.Name, s.Seed, l.Ranks, l.PerGDB))
 	if err := os.WriteFile(script, []byte(sdmScript(s)), 0o600); err != nil {
 		return nil, false, err
@@ -83,7 +84,8 @@ func sdmScript(s Session) string {
 
 // cutSDM splits the events at the marks.
 func cutSDM(out []byte, s Session, ranks int) (*Told, error) {
-	t := &teller{session: s, told: &Told{Ranks: make([][]Block, ranks), Ended: -1}, calls: map[protocol.RequestID][]session.Event{}, line: -1}
+	t := &teller{session: s, told: &Told{Ranks: make([][]Block, ranks), Ended: -1},
+		calls: map[protocol.RequestID][]session.Event{}, line: -1}
 	for r := range t.told.Ranks {
 		t.told.Ranks[r] = make([]Block, len(s.Lines))
 	}

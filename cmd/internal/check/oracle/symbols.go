@@ -213,7 +213,8 @@ func (r *symbolReader) function(d *dwarf.Reader, e *dwarf.Entry, prefix string) 
 	}
 	f := Function{Name: prefix + name}
 	f.File, f.Lines = r.linesIn(ranges)
-	if name == "" || len(f.Lines) == 0 || strings.ContainsAny(name, "~<") || strings.HasPrefix(name, "operator") || declared != e && prefix == "" {
+	if name == "" || len(f.Lines) == 0 || strings.ContainsAny(name, "~<") || strings.HasPrefix(name, "operator") || declared != e &&
+		prefix == "" {
 		f.Lines = nil // names of members and instances are harder to give
 	}
 	if declared.Val(dwarf.AttrType) != nil {
@@ -366,7 +367,8 @@ func (r *symbolReader) members(d *dwarf.Reader, e *dwarf.Entry, t *Type) {
 		if err != nil || m == nil || m.Tag == 0 {
 			return
 		}
-		if name, _ := m.Val(dwarf.AttrName).(string); m.Tag == dwarf.TagMember && name != "" && m.Val(dwarf.AttrExternal) == nil {
+		if name, _ := m.Val(dwarf.AttrName).(string); m.Tag == dwarf.TagMember && name != "" &&
+			m.Val(dwarf.AttrExternal) == nil {
 			at, _ := m.Val(dwarf.AttrType).(dwarf.Offset)
 			t.Fields = append(t.Fields, Variable{name, nil})
 			here := len(t.Fields) - 1

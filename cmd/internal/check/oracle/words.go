@@ -60,16 +60,17 @@ func derived(info protocol.CommandInfo) Word {
 
 // written are the rows of the words with arguments of their own.
 var written = map[string]Word{
-	"break":            {Args: breaks, Weight: 6},
-	"tbreak":           {Args: breaks, Weight: 3},
-	"hbreak":           {Args: breaks},
-	"thbreak":          {Args: breaks},
-	"watch":            {Args: watched, Weight: 3},
-	"rwatch":           {Args: watched},
-	"awatch":           {Args: watched},
-	"catch":            {Args: event},
-	"tcatch":           {Args: event},
-	"condition":        {Args: func(g *gen) string { return g.breakpoint() + " " + g.one("", g.condition(), g.condition()) }, Weight: 3},
+	"break":   {Args: breaks, Weight: 6},
+	"tbreak":  {Args: breaks, Weight: 3},
+	"hbreak":  {Args: breaks},
+	"thbreak": {Args: breaks},
+	"watch":   {Args: watched, Weight: 3},
+	"rwatch":  {Args: watched},
+	"awatch":  {Args: watched},
+	"catch":   {Args: event},
+	"tcatch":  {Args: event},
+	"condition": {Args: func(g *gen) string { return g.breakpoint() + " " + g.one("", g.condition(), g.condition()) },
+		Weight: 3},
 	"ignore":           {Args: func(g *gen) string { return g.breakpoint() + " " + fmt.Sprint(g.r.IntN(4)) }, Weight: 2},
 	"commands":         {Args: block},
 	"enable":           {Args: func(g *gen) string { return g.one("", "once ", "delete ", "count 2 ") + g.breakpoint() }},
@@ -118,7 +119,8 @@ var written = map[string]Word{
 	"info signals": {Args: func(g *gen) string { return g.one("SIGUSR1", "14", "SIGCHLD", "NOSUCH") }},
 	"info display": {Args: nothing},
 	"info": {Args: func(g *gen) string {
-		return g.one("source", "line", "line "+g.location(), "symbol "+g.name(), "symbol $pc", "address "+g.name(), "frame", "scope "+g.name(), "scope "+g.location(), "types nosuch", "all-nosuch", "nosuch", "macro NOSUCH", "types-nosuch")
+		return g.one("source", "line", "line "+g.location(), "symbol "+g.name(), "symbol $pc", "address "+g.name(), "frame", "scope "+g.name(), "scope "+g.location(), "types nosuch", "all-nosuch", "nosuch", "macro NOSUCH",
+			"types-nosuch")
 	}, Weight: 5},
 	"print":     {Args: func(g *gen) string { return g.one("", "", "", g.format()) + " " + g.expr() }, Weight: 14},
 	"display":   {Args: shown},
@@ -260,7 +262,8 @@ func lines(g *gen) string {
 	if f == nil {
 		return ""
 	}
-	return g.one("", "", f.Name, fmt.Sprint(f.Lines[0]), fmt.Sprintf("%d,%d", f.Lines[0], f.Lines[0]+3), f.File+":"+fmt.Sprint(f.Lines[0]), "-", "9999", "nosuch", f.Name+",")
+	return g.one("", "", f.Name, fmt.Sprint(f.Lines[0]), fmt.Sprintf("%d,%d", f.Lines[0], f.Lines[0]+3),
+		f.File+":"+fmt.Sprint(f.Lines[0]), "-", "9999", "nosuch", f.Name+",")
 }
 
 // switches are settings of print; most of them are on or off.
