@@ -102,7 +102,8 @@ func (ps processes) endOfChain(wrapper int, q fileQueries) (end int, found bool)
 	children := ps.children()
 	end = wrapper
 	for seen := 0; protocol.IsWrapper(q.program(end)); seen++ {
-		next := slices.DeleteFunc(slices.Clone(children[end]), func(pid int) bool { return ps[pid].Number != ps[wrapper].Number })
+		next := slices.DeleteFunc(slices.Clone(children[end]),
+			func(pid int) bool { return ps[pid].Number != ps[wrapper].Number })
 		if len(next) == 0 {
 			break
 		}

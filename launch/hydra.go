@@ -110,7 +110,8 @@ func (ps processes) readHydra(lines map[int][]string) (Hydra, bool) {
 	slices.Sort(named)
 	for _, pid := range named {
 		argv := lines[pid]
-		if slices.ContainsFunc(named, func(other int) bool { return ps.isBelow(pid, other) }) || h.Control != "" && after(argv, hydraControl) != h.Control {
+		if slices.ContainsFunc(named, func(other int) bool { return ps.isBelow(pid, other) }) || h.Control != "" &&
+			after(argv, hydraControl) != h.Control {
 			continue
 		}
 		at := proxyWord(argv)

@@ -83,7 +83,8 @@ func (id *Identity) fill(vars variables, s starter) error {
 	numbers := []struct {
 		into  *int
 		names []string
-	}{{&id.Number, []string{s.rank}}, {&id.Size, s.size}, {&id.Local, s.local}, {&id.Node, s.node}, {&id.LocalSize, s.localSize}}
+	}{{&id.Number, []string{s.rank}}, {&id.Size, s.size}, {&id.Local, s.local}, {&id.Node, s.node},
+		{&id.LocalSize, s.localSize}}
 	for _, n := range numbers {
 		if *n.into != Unknown {
 			continue

@@ -84,7 +84,8 @@ func (m Match) Processes(host string) (table protocol.Proctable, err error) {
 	var pids []int
 	for _, dir := range entries {
 		pid, err := strconv.Atoi(filepath.Base(dir))
-		if err == nil && ownedByUs(dir) && m.matches(commandLine(pid)) && !isAbove(pid, os.Getpid(), parentOf) && RefuseOurselves(pid) == nil {
+		if err == nil && ownedByUs(dir) && m.matches(commandLine(pid)) && !isAbove(pid, os.Getpid(), parentOf) &&
+			RefuseOurselves(pid) == nil {
 			pids = append(pids, pid)
 		}
 	}

@@ -281,8 +281,8 @@ func (f RankFrom) identityOf(pid int) Identity {
 	return id
 }
 
-// Parents returns the parent of every process of this host (proc(5), stat) without the threads of the kernel. Processes that
-// end meanwhile may be missing.
+// Parents returns the parent of every process of this host (proc(5), stat) without the threads of the kernel.
+// Processes that end meanwhile may be missing.
 func Parents() map[int]int {
 	parents := map[int]int{}
 	dir, err := os.Open("/proc")
@@ -306,8 +306,8 @@ func Parents() map[int]int {
 // kernelThread is PF_KTHREAD of include/linux/sched.h of the kernel.
 const kernelThread = 0x00200000
 
-// parentOf returns the parent of a process; known is false if it has ended, or is a thread of the kernel. It makes three
-// system calls, a third of those that os.ReadFile makes: a host may have thousands of processes.
+// parentOf returns the parent of a process; known is false if it has ended, or is a thread of the kernel. It makes
+// three system calls, a third of those that os.ReadFile makes: a host may have thousands of processes.
 func parentOf(pid int) (parent int, known bool) {
 	fd, err := syscall.Open(procOf(pid, "stat"), syscall.O_RDONLY|syscall.O_CLOEXEC, 0)
 	if err != nil {
@@ -322,8 +322,8 @@ func parentOf(pid int) (parent int, known bool) {
 	return parseParent(string(b[:n]))
 }
 
-// parseParent returns the result of parentOf for a text of stat: pid (name) state ppid pgrp session tty tpgid flags …; the
-// name may hold anything.
+// parseParent returns the result of parentOf for a text of stat: pid (name) state ppid pgrp session tty tpgid flags
+// …; the name may hold anything.
 func parseParent(stat string) (parent int, known bool) {
 	fields := strings.SplitN(stat[strings.LastIndexByte(stat, ')')+1:], " ", 9)
 	if len(fields) < 9 {

@@ -91,7 +91,8 @@ func (ps processes) firstJob(starter int, space string) string {
 	first := 0
 	for pid, p := range ps {
 		number, is := strings.CutPrefix(p.Job, space+"@")
-		if n, err := strconv.Atoi(number); is && err == nil && n > 0 && (first == 0 || n < first) && ps.isBelow(pid, starter) {
+		if n, err := strconv.Atoi(number); is && err == nil && n > 0 && (first == 0 || n < first) &&
+			ps.isBelow(pid, starter) {
 			first = n
 		}
 	}

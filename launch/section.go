@@ -17,9 +17,9 @@ var pieces = sync.Pool{New: func() any { return new([pieceSize]byte) }}
 
 const pieceSize = 32 << 10
 
-// IndexIn returns where a text is in a section of an ELF file for the first time, in bytes from its beginning; -1: nowhere,
-// or the section is not there or cannot be read. It reads the section by pieces, which costs less than to map the file:
-// each page that is mapped is a fault.
+// IndexIn returns where a text is in a section of an ELF file for the first time, in bytes from its beginning; -1:
+// nowhere, or the section is not there or cannot be read. It reads the section by pieces, which costs less than to
+// map the file: each page that is mapped is a fault.
 func IndexIn(file io.ReaderAt, s *elf.Section, text string) int64 {
 	if s == nil || s.Type == elf.SHT_NOBITS || s.FileSize > maxSection || s.Offset > 1<<62 {
 		return -1

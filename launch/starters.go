@@ -50,15 +50,20 @@ var starters = []starter{
 }
 
 var (
-	torchrun = starter{rank: "RANK", is: set("TORCHELASTIC_RUN_ID"), size: []string{"WORLD_SIZE"}, local: []string{"LOCAL_RANK"}, localSize: []string{"LOCAL_WORLD_SIZE"}, node: []string{"GROUP_RANK"}, jobOf: torchrunJob}
-	horovod  = starter{rank: "HOROVOD_RANK", size: []string{"HOROVOD_SIZE"}, local: []string{"HOROVOD_LOCAL_RANK"}, localSize: []string{"HOROVOD_LOCAL_SIZE"}, node: []string{"HOROVOD_CROSS_RANK"}, jobOf: horovodJob}
+	torchrun = starter{rank: "RANK", is: set("TORCHELASTIC_RUN_ID"), size: []string{"WORLD_SIZE"}, local: []string{"LOCAL_RANK"}, localSize: []string{"LOCAL_WORLD_SIZE"},
+		node: []string{"GROUP_RANK"}, jobOf: torchrunJob}
+	horovod = starter{rank: "HOROVOD_RANK", size: []string{"HOROVOD_SIZE"}, local: []string{"HOROVOD_LOCAL_RANK"}, localSize: []string{"HOROVOD_LOCAL_SIZE"}, node: []string{"HOROVOD_CROSS_RANK"},
+		jobOf: horovodJob}
 	// hydra is MPICH's starter.
-	hydra = starter{rank: "PMI_RANK", is: set(hydraMark), size: []string{"PMI_SIZE"}, local: []string{hydraMark}, host: []string{"MPIR_CVAR_CH3_INTERFACE_HOSTNAME"}, localSize: []string{"MPI_LOCALNRANKS"}}
+	hydra = starter{rank: "PMI_RANK", is: set(hydraMark), size: []string{"PMI_SIZE"}, local: []string{hydraMark}, host: []string{"MPIR_CVAR_CH3_INTERFACE_HOSTNAME"},
+		localSize: []string{"MPI_LOCALNRANKS"}}
 	flux  = starter{rank: "FLUX_TASK_RANK", is: fluxStarted, size: []string{"FLUX_JOB_SIZE"}, local: []string{"FLUX_TASK_LOCAL_ID"}, job: []string{"FLUX_JOB_ID"}}
-	slurm = starter{rank: "SLURM_PROCID", is: srunStarted, size: []string{"SLURM_NTASKS", "SLURM_NPROCS", "PMI_SIZE"}, local: []string{"SLURM_LOCALID"}, node: []string{"SLURM_NODEID"}, host: []string{"SLURMD_NODENAME", "PMIX_HOSTNAME"}, jobOf: slurmStep, localSizeOf: slurmLocalSize}
+	slurm = starter{rank: "SLURM_PROCID", is: srunStarted, size: []string{"SLURM_NTASKS", "SLURM_NPROCS", "PMI_SIZE"}, local: []string{"SLURM_LOCALID"}, node: []string{"SLURM_NODEID"},
+		host: []string{"SLURMD_NODENAME", "PMIX_HOSTNAME"}, jobOf: slurmStep, localSizeOf: slurmLocalSize}
 	// pals is HPE's launcher of PBS systems. Its variables prove nothing by themselves: Slurm and
 	// Flux set them, too.
-	pals = starter{rank: "PALS_RANKID", is: palsStarted, size: []string{"PMI_SIZE"}, local: []string{"PALS_LOCAL_RANKID"}, localSize: []string{"PMI_LOCAL_SIZE"}, node: []string{"PALS_NODEID"}, job: []string{"PALS_APID"}}
+	pals = starter{rank: "PALS_RANKID", is: palsStarted, size: []string{"PMI_SIZE"}, local: []string{"PALS_LOCAL_RANKID"}, localSize: []string{"PMI_LOCAL_SIZE"},
+		node: []string{"PALS_NODEID"}, job: []string{"PALS_APID"}}
 )
 
 // managers complete what a starter in their job leaves out.

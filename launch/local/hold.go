@@ -51,7 +51,8 @@ func holdByShim(path string, argv []string, spec Spec, files []uintptr) (int, er
 	report := os.NewFile(uintptr(pipe[0]), "report of the shim")
 	defer report.Close()
 	files = append(files, uintptr(pipe[1]))
-	args := append([]string{argv[0], shimFlag, strconv.Itoa(len(files) - 1), strconv.Itoa(os.Getpid()), ignoredNow(), path}, argv...)
+	args := append([]string{argv[0], shimFlag, strconv.Itoa(len(files) - 1), strconv.Itoa(os.Getpid()), ignoredNow(),
+		path}, argv...)
 	pid, err := syscall.ForkExec("/proc/self/exe", args, &syscall.ProcAttr{
 		Dir: spec.Cwd, Env: spec.Env, Files: files,
 		Sys: &syscall.SysProcAttr{Setpgid: true, Pdeathsig: syscall.SIGKILL},

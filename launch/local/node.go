@@ -179,7 +179,10 @@ func ownPeer(conn *net.UnixConn) error {
 		return err
 	}
 	var cred *unix.Ucred
-	failed := raw.Control(func(fd uintptr) { cred, err = unix.GetsockoptUcred(int(fd), unix.SOL_SOCKET, unix.SO_PEERCRED) })
+	failed := raw.Control(func(fd uintptr) {
+		cred, err = unix.GetsockoptUcred(int(fd), unix.SOL_SOCKET,
+			unix.SO_PEERCRED)
+	})
 	if err = errors.Join(failed, err); err != nil {
 		return err
 	}

@@ -118,7 +118,8 @@ func keep(lines *bufio.Scanner) {
 func ended(pidfd int, wait time.Duration) bool {
 	deadline := time.Now().Add(wait)
 	for {
-		n, err := unix.Poll([]unix.PollFd{{Fd: int32(pidfd), Events: unix.POLLIN}}, max(int(time.Until(deadline).Milliseconds()), 0))
+		n, err := unix.Poll([]unix.PollFd{{Fd: int32(pidfd), Events: unix.POLLIN}},
+			max(int(time.Until(deadline).Milliseconds()), 0))
 		if !errors.Is(err, unix.EINTR) {
 			return n > 0
 		}

@@ -207,7 +207,8 @@ func isStop(s syscall.Signal) bool {
 // to be delivered: a group-stop has no siginfo (ptrace(2), group-stop).
 func (t *tracer) groupStop(tid int) bool {
 	var info [128]byte
-	_, _, err := syscall.RawSyscall6(syscall.SYS_PTRACE, syscall.PTRACE_GETSIGINFO, uintptr(tid), 0, uintptr(unsafe.Pointer(&info)), 0, 0)
+	_, _, err := syscall.RawSyscall6(syscall.SYS_PTRACE, syscall.PTRACE_GETSIGINFO, uintptr(tid), 0,
+		uintptr(unsafe.Pointer(&info)), 0, 0)
 	return err != 0
 }
 

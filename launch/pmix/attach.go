@@ -40,7 +40,8 @@ type Attach struct {
 // NewAttach makes an Attach; Acquire starts it.
 func NewAttach(spec AttachSpec) *Attach {
 	spec.Target.Namespace = spec.Namespace
-	return &Attach{connection: newConnection(spec.ServerSpec), nspace: spec.Namespace, leaver: leaver{stop: make(chan struct{})}}
+	return &Attach{connection: newConnection(spec.ServerSpec), nspace: spec.Namespace,
+		leaver: leaver{stop: make(chan struct{})}}
 }
 
 // Acquire implements launch.Launcher. The error is a *NoServer or a *Harm if the server was not

@@ -15,7 +15,8 @@ import (
 // limits bounds each call. PRRTE answers queries within 50 ms and spawns within a second; the
 // rest is for busy machines and for program files on slow file systems.
 var limits = map[Call]time.Duration{
-	CallConnect: 15 * time.Second, CallFollow: time.Minute, CallQuery: 10 * time.Second, CallGet: 10 * time.Second, CallSpawn: 2 * time.Minute,
+	CallConnect: 15 * time.Second, CallFollow: time.Minute, CallQuery: 10 * time.Second, CallGet: 10 * time.Second,
+	CallSpawn:  2 * time.Minute,
 	CallNotify: 10 * time.Second, CallPush: 10 * time.Second, CallControl: 10 * time.Second, CallLog: 5 * time.Second,
 	CallKeep: 5 * time.Second, CallFinalize: 5 * time.Second,
 }
@@ -59,7 +60,8 @@ type Conn struct {
 // NewConn starts a conversation. The reader calls onEvent for each event, in order; onEvent must
 // not wait.
 func NewConn(from io.Reader, to Writer, onEvent func(Message)) *Conn {
-	c := &Conn{hello: make(chan Message, 1), onEvent: onEvent, done: make(chan struct{}), lost: make(chan struct{}), to: to, waiting: map[uint64]chan Message{}}
+	c := &Conn{hello: make(chan Message, 1), onEvent: onEvent, done: make(chan struct{}), lost: make(chan struct{}),
+		to: to, waiting: map[uint64]chan Message{}}
 	go c.read(NewLines(from))
 	return c
 }

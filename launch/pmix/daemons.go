@@ -27,7 +27,8 @@ func (l *connection) hosts(ctx context.Context) (names []string, err error) {
 // the standard input of each. They are children of the server's processes and have its environment.
 // On other hosts than its own, PRRTE 3 gives the input to a process with the same rank there, of any
 // job; then all get the input in their environment, and a shell passes it on.
-func (l *connection) daemons(ctx context.Context, of string, argv []string, input []byte, hosts []string) (nspace string, err error) {
+func (l *connection) daemons(ctx context.Context, of string, argv []string, input []byte,
+	hosts []string) (nspace string, err error) {
 	app, push := App{Argv: argv, Procs: len(hosts)}, true
 	if !AbilitiesOf(l.server.Version).InputElsewhere {
 		all, err := l.hosts(ctx)

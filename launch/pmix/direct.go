@@ -137,7 +137,8 @@ func (d *Direct) query(ctx context.Context) {
 // not see them at the level of a program.
 func (d *Direct) launch(ctx context.Context) error {
 	job, app := d.spec.Infos()
-	job = append(job, True(stopKeys[d.spec.Stop]), True(ForwardStdout), True(ForwardStderr), True(NotifyCompletion), True(SetupAppEnvars), noInput)
+	job = append(job, True(stopKeys[d.spec.Stop]), True(ForwardStdout), True(ForwardStderr), True(NotifyCompletion),
+		True(SetupAppEnvars), noInput)
 	apps := slices.Clone(d.spec.Apps)
 	for i := range apps {
 		apps[i].Info = slices.Concat(apps[i].Info, app)

@@ -104,7 +104,8 @@ const (
 )
 
 // Events are the events for which sdm-pmix registers. It is read only.
-var Events = []Code{ReadyForDebug, LauncherReady, LaunchComplete, JobStart, JobEnd, ProcTerminated, LostConnection, JobCanceled, DebuggerAttached, DebuggerDetached}
+var Events = []Code{ReadyForDebug, LauncherReady, LaunchComplete, JobStart, JobEnd, ProcTerminated, LostConnection,
+	JobCanceled, DebuggerAttached, DebuggerDetached}
 
 // isGood reports whether a status means that a call has done something.
 func (c Code) isGood() bool {

@@ -38,7 +38,9 @@ type connection struct {
 	ServerSpec
 	server Found
 	helper *Helper
-	self   string // our own namespace; servers number it like a job; the goroutine of the session writes it with mu, and alone reads it without
+	// our own namespace; servers number it like a job; the goroutine of the session writes it with mu, and alone reads
+	// it without
+	self string
 
 	mu    sync.Mutex
 	own   []string        // namespaces of the session: their events become notices
@@ -74,7 +76,8 @@ func (l *connection) open(ctx context.Context) error {
 
 // start starts sdm-pmix.
 func (l *connection) start(ctx context.Context) (err error) {
-	l.helper, err = StartHelper(ctx, HelperSpec{Path: l.Program, Env: l.Env, Stdout: l.Stdout, Stderr: l.Stderr, OnEvent: l.note})
+	l.helper, err = StartHelper(ctx, HelperSpec{Path: l.Program, Env: l.Env, Stdout: l.Stdout, Stderr: l.Stderr,
+		OnEvent: l.note})
 	return err
 }
 
@@ -254,7 +257,8 @@ func (l *connection) announce(event Code, nspace string) {
 	}
 	ctx := context.Background() // the calls have limits
 	// Errors are ignored: the message is for others, and the session does not depend on it.
-	l.helper.Call(ctx, Request{Call: CallNotify, Event: event, Info: []Info{OfProc(AffectedProc, All(nspace)), String(EventText, text)}})
+	l.helper.Call(ctx, Request{Call: CallNotify, Event: event,
+		Info: []Info{OfProc(AffectedProc, All(nspace)), String(EventText, text)}})
 	l.write(ctx, text)
 }
 

@@ -50,11 +50,13 @@ func (i *Indirect) spawnStarter(ctx context.Context, _ func(string)) error {
 	if err != nil {
 		return err
 	}
-	s := &toolStarter{connection: &i.connection, name: filepath.Base(i.spec.Argv[0]), nspace: nspace, pid: childOf(i.helper.cmd.Process.Pid), done: make(chan struct{})}
+	s := &toolStarter{connection: &i.connection, name: filepath.Base(i.spec.Argv[0]), nspace: nspace,
+		pid: childOf(i.helper.cmd.Process.Pid), done: make(chan struct{})}
 	i.starter, i.server = s, Found{Rendezvous: Rendezvous{URI: NewURI(nspace + ".0;"), PID: s.pid}}
 	go s.await()
 	first := Proc{Nspace: nspace}
-	if _, err := i.helper.Call(ctx, Request{Call: CallFollow, Proc: &first, Info: []Info{True(WaitForConnection), Number(Timeout, Int, connectTime)}}); err != nil {
+	if _, err := i.helper.Call(ctx, Request{Call: CallFollow, Proc: &first,
+		Info: []Info{True(WaitForConnection), Number(Timeout, Int, connectTime)}}); err != nil {
 		return err
 	}
 	return i.release(first)

@@ -31,7 +31,8 @@ const (
 )
 
 // Types lists all types. It is read only.
-var Types = []Type{Text, Bool, Int, Uint16, Uint32, Uint64, PID, RankT, Status, ProcT, EnvarT, Infos, Procs, Table, Texts, Other}
+var Types = []Type{Text, Bool, Int, Uint16, Uint32, Uint64, PID, RankT, Status, ProcT, EnvarT, Infos, Procs, Table,
+	Texts, Other}
 
 // Wildcard is the rank that stands for all ranks of a namespace (PMIX_RANK_WILDCARD).
 const Wildcard uint32 = 1<<32 - 2

@@ -29,7 +29,8 @@ func dialectOf(name, resolved string) dialect {
 	case isOpenMPI(name, resolved), base(name) == "prun":
 		return dialect{valued: openMPIValued, bare: set(openMPIBare), np: []string{"n", "np", "c"}, instead: []string{"app"}}
 	}
-	d := dialect{valued: map[string]int{}, bare: set(openMPIBare + " " + hydraBare), np: []string{"n", "np"}, instead: []string{"app", "configfile"}}
+	d := dialect{valued: map[string]int{}, bare: set(openMPIBare + " " + hydraBare), np: []string{"n", "np"},
+		instead: []string{"app", "configfile"}}
 	for _, table := range []map[string]int{hydraValued, openMPIValued} {
 		for name, n := range table {
 			d.valued[name] = n

@@ -40,7 +40,8 @@ func Parse(argv []string, resolved string, isProgram func(word string) bool) (Li
 	if len(argv) == 0 {
 		return Line{}, errors.New("no starter is given")
 	}
-	p := parser{line: Line{Argv: argv, IsOpenMPI: isOpenMPI(argv[0], resolved)}, dialect: dialectOf(argv[0], resolved), isProgram: isProgram}
+	p := parser{line: Line{Argv: argv, IsOpenMPI: isOpenMPI(argv[0], resolved)}, dialect: dialectOf(argv[0], resolved),
+		isProgram: isProgram}
 	for at := 1; ; at++ {
 		end, err := p.part(at)
 		if err != nil {

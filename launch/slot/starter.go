@@ -35,7 +35,8 @@ type Spec struct {
 
 // Start starts a starter in a session of its own, so that Ctrl-C reaches only this process.
 func Start(spec Spec) (*Starter, error) {
-	s := &Starter{name: filepath.Base(spec.Argv[0]), cmd: exec.Command(spec.Argv[0], spec.Argv[1:]...), group: spec.Group, done: make(chan struct{})}
+	s := &Starter{name: filepath.Base(spec.Argv[0]), cmd: exec.Command(spec.Argv[0], spec.Argv[1:]...), group: spec.Group,
+		done: make(chan struct{})}
 	s.cmd.Env = spec.Env
 	for _, f := range []struct {
 		file *os.File

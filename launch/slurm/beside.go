@@ -51,7 +51,8 @@ type Component struct {
 // heterogeneous job: its components have nodes of their own, which one set of options cannot name.
 // daemon is the quoted command, template Tool or ToolWithoutNetwork. Components without any of the
 // hosts are left out; same compares host names.
-func BesideAll(template, job string, all []Component, hosts []string, daemon string, same func(a, b string) bool) string {
+func BesideAll(template, job string, all []Component, hosts []string, daemon string,
+	same func(a, b string) bool) string {
 	var parts []string
 	for _, c := range all {
 		var own []string
