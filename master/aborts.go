@@ -62,7 +62,8 @@ func (a *aborts) resume(ranks rank.Set) rank.Set {
 // event.
 func (m *Master) noteAborts(ranks rank.Set) {
 	if gone := m.aborts.resume(ranks); !gone.IsEmpty() {
-		m.report(protocol.Group{Kind: protocol.KindNote, Ranks: gone, Body: canonical.JSON(protocol.Note{Text: protocol.IntoAbort})})
+		m.report(protocol.Group{Kind: protocol.KindNote, Ranks: gone,
+			Body: canonical.JSON(protocol.Note{Text: protocol.IntoAbort})})
 	}
 }
 

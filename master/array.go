@@ -93,7 +93,8 @@ func readHashes(answers []session.Event) []hashes {
 	var all []hashes
 	for _, e := range answers {
 		h := hashes{ranks: e.Group.Ranks, columns: map[string]column.Column{}}
-		if e.Group.Kind != protocol.KindResult || json.Unmarshal(e.Group.Body, &h.body) != nil || h.body.Shape.Elements() == 0 {
+		if e.Group.Kind != protocol.KindResult || json.Unmarshal(e.Group.Body, &h.body) != nil ||
+			h.body.Shape.Elements() == 0 {
 			continue
 		}
 		for _, c := range e.Group.Columns {
@@ -130,7 +131,8 @@ func (g hashes) before(h hashes) bool {
 // blocks, then hashes of smaller blocks within those that differ, down to single elements; the
 // elements themselves are not sent. It calls then with nil if the expression is not an array. Ranks
 // that do not answer a round are in the result once, as missing or lost.
-func (m *Master) compareArrays(o *operation, args protocol.Args, ranks rank.Set, wait func() time.Duration, then func([]protocol.Group)) {
+func (m *Master) compareArrays(o *operation, args protocol.Args, ranks rank.Set, wait func() time.Duration,
+	then func([]protocol.Group)) {
 	var without []protocol.Group
 	var gone rank.Set // ranks of without
 	hash := func(spans []protocol.Span, of rank.Set, then func([]hashes)) {
@@ -196,9 +198,11 @@ func (m *Master) compareArrays(o *operation, args protocol.Args, ranks rank.Set,
 }
 
 // finishArrays asks for the values of the first elements that differ, and makes the answer.
-func (m *Master) finishArrays(h hashes, s *search, hash func([]protocol.Span, rank.Set, func([]hashes)), then func(protocol.Group)) {
+func (m *Master) finishArrays(h hashes, s *search, hash func([]protocol.Span, rank.Set, func([]hashes)),
+	then func(protocol.Group)) {
 	ranges, more := s.ranges()
-	body := arrayDiff{Expr: h.body.Expr, Elements: h.body.Shape.Elements(), Shape: h.body.Shape, Ranges: ranges, More: more}
+	body := arrayDiff{Expr: h.body.Expr, Elements: h.body.Shape.Elements(), Shape: h.body.Shape, Ranges: ranges,
+		More: more}
 	g := protocol.Group{Kind: protocol.KindResult, Ranks: h.ranks, Body: canonical.JSON(body)}
 	var spans []protocol.Span
 	for _, r := range ranges {

@@ -80,13 +80,14 @@ func (m *Master) compare(id protocol.RequestID, args protocol.Args, ranks rank.S
 			m.stream.Push(session.Event{Name: session.DoneName, ID: id, Command: "diff", Done: &done})
 		}
 		if mayBeArray(answers) && results.Len() > 1 {
-			m.compareArrays(o, args, results, func() time.Duration { return left(wait, m.now()-began) }, func(groups []protocol.Group) {
-				if groups != nil {
-					finish(groups)
-					return
-				}
-				m.compareValues(o, id, args, results, values, left(wait, m.now()-began), finish)
-			})
+			m.compareArrays(o, args, results, func() time.Duration { return left(wait, m.now()-began) },
+				func(groups []protocol.Group) {
+					if groups != nil {
+						finish(groups)
+						return
+					}
+					m.compareValues(o, id, args, results, values, left(wait, m.now()-began), finish)
+				})
 			return
 		}
 		m.compareValues(o, id, args, results, values, left(wait, m.now()-began), finish)
@@ -94,7 +95,8 @@ func (m *Master) compare(id protocol.RequestID, args protocol.Args, ranks rank.S
 }
 
 // compareValues divides ranks by the text of the values that they have printed.
-func (m *Master) compareValues(o *operation, id protocol.RequestID, args protocol.Args, results rank.Set, values column.Column, wait time.Duration, finish func([]protocol.Group)) {
+func (m *Master) compareValues(o *operation, id protocol.RequestID, args protocol.Args, results rank.Set,
+	values column.Column, wait time.Duration, finish func([]protocol.Group)) {
 	hash, some := values.Majority()
 	switch {
 	case results.IsEmpty():

@@ -98,9 +98,10 @@ func (m *Master) execute(info protocol.CommandInfo, c session.Call) (protocol.Re
 		}
 		return id, nil
 	}
-	m.evaluate(&evaluation{id: id, op: info.Name, text: text, sets: s, set: set, began: began, wait: wait, then: func(ranks rank.Set) {
-		m.proceed(&execution{id, info, ranks, c.Args, left(wait, m.now()-began)})
-	}})
+	m.evaluate(&evaluation{id: id, op: info.Name, text: text, sets: s, set: set, began: began, wait: wait,
+		then: func(ranks rank.Set) {
+			m.proceed(&execution{id, info, ranks, c.Args, left(wait, m.now()-began)})
+		}})
 	return id, nil
 }
 

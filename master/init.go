@@ -22,7 +22,8 @@ import (
 // *session.NotReady if servers are not ready, and then the session can only be closed; otherwise
 // Init could not be tried, or it is the context's error. With Config.Partial, servers of the table
 // may be missing, and so may the forgone ones, which are in no table because they never registered.
-func (m *Master) Init(ctx context.Context, table protocol.RouteTable, wait time.Duration, forgone ...session.Absent) (session.Report, error) {
+func (m *Master) Init(ctx context.Context, table protocol.RouteTable, wait time.Duration,
+	forgone ...session.Absent) (session.Report, error) {
 	g, err := m.startInit(table, wait, forgone)
 	if err != nil {
 		return session.Report{}, err
@@ -38,7 +39,8 @@ func (m *Master) Init(ctx context.Context, table protocol.RouteTable, wait time.
 	return g.report, g.report.Err()
 }
 
-func (m *Master) startInit(table protocol.RouteTable, wait time.Duration, forgone []session.Absent) (*treeBuild, error) {
+func (m *Master) startInit(table protocol.RouteTable, wait time.Duration,
+	forgone []session.Absent) (*treeBuild, error) {
 	if err := CheckNumbers(table); err != nil {
 		return nil, err
 	}
@@ -60,7 +62,8 @@ func (m *Master) startInit(table protocol.RouteTable, wait time.Duration, forgon
 	report := session.Report{Servers: table.Size, Ranks: r.ranks(), Absent: slices.Clone(forgone)}
 	report.Ranks = report.Ranks.Union(report.Lost())
 	m.states = session.NewStates(report.Ranks)
-	m.init = &treeBuild{id: m.nextID(), owed: servers, routes: r, report: report, result: m.built, done: make(chan struct{})}
+	m.init = &treeBuild{id: m.nextID(), owed: servers, routes: r, report: report, result: m.built,
+		done: make(chan struct{})}
 	m.root.Post(tree.FromParent{Msg: wire.Message{
 		Kind: wire.Init, ID: m.init.id, Ranks: servers, Wait: wait, Body: canonical.JSON(table),
 	}})

@@ -53,7 +53,8 @@ type collector struct {
 // ask sends a request of the master itself down the tree. It calls the function then once, as a step
 // of the operation, with the lock held, when all ranks have answered, the wait is over or the
 // session ends. Without ranks, or without a tree, it calls then at once.
-func (m *Master) ask(o *operation, command string, ranks rank.Set, wait time.Duration, args protocol.Args, then func([]session.Event, session.Done)) {
+func (m *Master) ask(o *operation, command string, ranks rank.Set, wait time.Duration, args protocol.Args,
+	then func([]session.Event, session.Done)) {
 	if ranks.IsEmpty() || m.phase != up {
 		m.step(o, func() { then(nil, session.Done{Asked: ranks.Len(), Lost: ranks}) })
 		return
@@ -141,5 +142,6 @@ func (m *Master) refuse(id protocol.RequestID, command string, ranks rank.Set, b
 	g := protocol.Group{Kind: protocol.KindFault, Ranks: ranks, Body: canonical.JSON(f)}
 	n := ranks.Len()
 	m.stream.Push(session.Event{Name: g.Kind.String(), ID: id, Command: command, Group: g},
-		session.Event{Name: session.DoneName, ID: id, Command: command, Done: &session.Done{Asked: n, Answered: n, Faults: n, Took: m.now() - began}})
+		session.Event{Name: session.DoneName, ID: id, Command: command,
+			Done: &session.Done{Asked: n, Answered: n, Faults: n, Took: m.now() - began}})
 }

@@ -46,9 +46,11 @@ func (w *jobWatch) next(kind protocol.Kind, s *session.States) string {
 		return ""
 	case kind == protocol.KindRunning && w.state == jobHeld:
 		return jobRunning
-	case kind.IsEnd() && w.state != jobEnded && s.Only(session.Exited, session.Signalled, session.Lost) && !s.Only(session.Lost):
+	case kind.IsEnd() && w.state != jobEnded && s.Only(session.Exited, session.Signalled, session.Lost) &&
+		!s.Only(session.Lost):
 		return jobEnded
-	case (kind == protocol.KindStopped || kind.IsEnd()) && w.state == "" && s.Only(session.Stopped, session.Exited, session.Signalled, session.Lost, session.Detached) &&
+	case (kind == protocol.KindStopped || kind.IsEnd()) && w.state == "" &&
+		s.Only(session.Stopped, session.Exited, session.Signalled, session.Lost, session.Detached) &&
 		slices.ContainsFunc(s.Groups(s.All()), isHeld):
 		return jobHeld
 	}

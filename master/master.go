@@ -216,10 +216,12 @@ func (m *Master) report(g protocol.Group) {
 	m.states.Feed(e)
 	m.aborts.observe(g)
 	if j, news := m.job.after(g.Kind, m.states); news { // before the last end, after which users may quit
-		m.stream.Push(session.NewEvent(protocol.Group{Kind: protocol.KindJob, Ranks: m.states.All(), Body: canonical.JSON(j)}))
+		m.stream.Push(session.NewEvent(protocol.Group{Kind: protocol.KindJob, Ranks: m.states.All(),
+			Body: canonical.JSON(j)}))
 	}
 	m.stream.Push(e)
-	if g.Kind == protocol.KindStopped && len(m.persistent.list) > 0 || g.Kind == protocol.KindLogged && m.persistent.countsDown() {
+	if g.Kind == protocol.KindStopped && len(m.persistent.list) > 0 || g.Kind == protocol.KindLogged &&
+		m.persistent.countsDown() {
 		var stop protocol.Stop // or protocol.Logged, which has the same field
 		switch err := json.Unmarshal(g.Body, &stop); {
 		case err == nil && (stop.Temporary || stop.Reason == protocol.WatchpointScope):

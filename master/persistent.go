@@ -263,7 +263,8 @@ func (p subset) breakpoints() []protocol.BreakpointInfo {
 			all = append(all, infoOf(c.Name, c.Args))
 		}
 		for i := range all {
-			if b := &all[i]; changesPoints(c.Name) && (len(c.Args.Breakpoints)+len(c.Args.Places) == 0 || c.Args.ChangesOnly(b.Number)) {
+			if b := &all[i]; changesPoints(c.Name) && (len(c.Args.Breakpoints)+len(c.Args.Places) == 0 ||
+				c.Args.ChangesOnly(b.Number)) {
 				applyChange(b, c)
 			}
 		}

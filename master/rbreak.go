@@ -16,7 +16,8 @@ import (
 // breakMatching collects the functions that the ranks have found for an rbreak, numbers them, the
 // same on all ranks, and sets breakpoints there. Ranks that have not started get the same
 // breakpoints when they start.
-func (m *Master) breakMatching(id protocol.RequestID, args protocol.Args, present, absent rank.Set, wait, began time.Duration) {
+func (m *Master) breakMatching(id protocol.RequestID, args protocol.Args, present, absent rank.Set, wait,
+	began time.Duration) {
 	o := m.callOperation(id, "rbreak", present, began)
 	m.collect(o, id, func(answers []session.Event, done session.Done) {
 		having := map[string]rank.Set{}
@@ -49,7 +50,8 @@ func (m *Master) breakMatching(id protocol.RequestID, args protocol.Args, presen
 			f := protocol.TooManyFunctions(args.Expr)
 			f.Op = "rbreak"
 			done.Faults += found.Len()
-			finish([]session.Event{session.NewEvent(protocol.Group{Kind: protocol.KindFault, Ranks: found, Body: canonical.JSON(f)})})
+			finish([]session.Event{session.NewEvent(protocol.Group{Kind: protocol.KindFault, Ranks: found,
+				Body: canonical.JSON(f)})})
 			return
 		}
 		args.Functions = make([]string, 0, len(having))

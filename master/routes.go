@@ -66,7 +66,10 @@ func (r routes) rows() iter.Seq[protocol.Route] {
 
 // isForgone reports whether a row is not in the table.
 func (r routes) isForgone(route protocol.Route) bool {
-	return !slices.ContainsFunc(r.table.Routes, func(t protocol.Route) bool { return t.Ranks.Equal(route.Ranks) && t.Host == route.Host })
+	return !slices.ContainsFunc(r.table.Routes, func(t protocol.Route) bool {
+		return t.Ranks.Equal(route.Ranks) &&
+			t.Host == route.Host
+	})
 }
 
 // ranks returns the ranks of all servers in the table.

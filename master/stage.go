@@ -25,7 +25,8 @@ const (
 // launch or attach. head describes it, without At and Data; sent is called with the number of bytes
 // sent so far, and may be nil. without are the servers that could not take it; the error is that of
 // reading the archive, or the context's.
-func (m *Master) Stage(ctx context.Context, archive io.Reader, head protocol.Piece, sent func(int64)) (without []session.Absent, err error) {
+func (m *Master) Stage(ctx context.Context, archive io.Reader, head protocol.Piece,
+	sent func(int64)) (without []session.Absent, err error) {
 	m.mu.Lock()
 	ranks := m.states.All().Minus(m.never.ranks())
 	m.mu.Unlock()

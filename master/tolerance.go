@@ -65,9 +65,11 @@ func splitByTolerance(args protocol.Args, values column.Column) []protocol.Group
 	far := farRanks(values, args.Tolerance)
 	same := all.Minus(far)
 	if 2*same.Len() <= all.Len() {
-		return differenceGroups(difference{Expr: args.Expr, Tolerance: args.Tolerance}, rank.Set{}, all, column.Column{}, values)
+		return differenceGroups(difference{Expr: args.Expr, Tolerance: args.Tolerance}, rank.Set{}, all, column.Column{},
+			values)
 	}
-	return differenceGroups(difference{Expr: args.Expr, Tolerance: args.Tolerance}, same, far, values.Only(same), values.Only(far))
+	return differenceGroups(difference{Expr: args.Expr, Tolerance: args.Tolerance}, same, far, values.Only(same),
+		values.Only(far))
 }
 
 // maxExamined bounds how many elements of an array are compared with a tolerance; only blocks that
@@ -126,7 +128,8 @@ func (t *tolerant) take(h hashes) {
 func (t *tolerant) group(h hashes) protocol.Group {
 	s := search{found: t.found}
 	ranges, more := s.ranges()
-	body := arrayDiff{Expr: h.body.Expr, Elements: h.body.Shape.Elements(), Shape: h.body.Shape, Ranges: ranges, More: more, Tolerance: t.tolerance}
+	body := arrayDiff{Expr: h.body.Expr, Elements: h.body.Shape.Elements(), Shape: h.body.Shape, Ranges: ranges,
+		More: more, Tolerance: t.tolerance}
 	if t.beyond {
 		body.Examined = maxExamined
 	}

@@ -30,7 +30,8 @@ func (e *Unreached) Unwrap() error { return e.Err }
 // wait. It calls welcome with each connection. An error of welcome ends the attempts, unless it is
 // an Unreached; with any error the connection is closed. The error names the address and the
 // reason.
-func FrontEnd[T any](ctx context.Context, addr string, wait time.Duration, log *slog.Logger, welcome func(context.Context, net.Conn) (T, error)) (T, error) {
+func FrontEnd[T any](ctx context.Context, addr string, wait time.Duration, log *slog.Logger,
+	welcome func(context.Context, net.Conn) (T, error)) (T, error) {
 	ctx, cancel := context.WithTimeout(ctx, wait)
 	defer cancel()
 	began := time.Now()

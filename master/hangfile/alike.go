@@ -21,8 +21,8 @@ func (r Rows) String() string {
 	return fmt.Sprintf("%s (%d rows, N differs)", r.Text, r.Count)
 }
 
-// Alike joins rows whose texts differ in numbers only, if there are more rows than some; a number that differs is "N". The
-// order is that of the first of them.
+// Alike joins rows whose texts differ in numbers only, if there are more rows than some; a number that differs is
+// "N". The order is that of the first of them.
 func Alike(rows []Row, some int) (out []Rows) {
 	if len(rows) <= some {
 		for _, r := range rows {

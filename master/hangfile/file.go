@@ -18,9 +18,9 @@ import (
 	"sdm/protocol/wait"
 )
 
-// File is the content of a hang file. Answers and output are events of the session, in the form of docs/protocol.md, with
-// ID 0 and without done. Read checks all bounds; Write cuts what is beyond them. The comment of a field becomes its
-// row in docs/hang-files.md.
+// File is the content of a hang file. Answers and output are events of the session, in the form of docs/protocol.md,
+// with ID 0 and without done. Read checks all bounds; Write cuts what is beyond them. The comment of a field becomes
+// its row in docs/hang-files.md.
 type File struct {
 	// Format is always "sdm hang file".
 	Format string `json:"format"`
@@ -206,8 +206,8 @@ func New(when time.Time, sdm string, reason Reason, job Job, ranks rank.Set) *Fi
 	return &File{Format: FormatName, Version: FormatVersion, When: when, Sdm: sdm, Reason: reason, Job: job, Ranks: ranks}
 }
 
-// StatesOf returns the states of all ranks of a table. Ranks that were attached to without a debugger, to read their stacks,
-// are watched: they ran on.
+// StatesOf returns the states of all ranks of a table. Ranks that were attached to without a debugger, to read their
+// stacks, are watched: they ran on.
 func StatesOf(s *session.States) (states []State) {
 	for _, g := range s.Groups(s.All()) {
 		if g.Status.State == session.Stopped && g.Status.Reason == "attached" && g.Status.Func == "" {
@@ -320,7 +320,8 @@ func RowsOf(g *wait.Graph) (rows []Row) {
 	return rows
 }
 
-// fewRows joins rows if they are more than some, and returns so many at most; one more tells which ranks the others are about.
+// fewRows joins rows if they are more than some, and returns so many at most; one more tells which ranks the others
+// are about.
 func fewRows(rows []Row, some int) (few []Row) {
 	alike := Alike(rows, some)
 	for _, r := range alike[:min(len(alike), some)] {

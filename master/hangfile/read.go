@@ -37,8 +37,8 @@ const (
 // ErrNotHangFile is the error of Read for what is no hang file.
 var ErrNotHangFile = errors.New("not a hang file")
 
-// Read reads a hang file, plain or compressed. Fields that are not known are ignored. The error wraps ErrNotHangFile, or
-// tells what is wrong, or that a newer sdm is needed. Memory is bounded by a multiple of MaxSize.
+// Read reads a hang file, plain or compressed. Fields that are not known are ignored. The error wraps ErrNotHangFile,
+// or tells what is wrong, or that a newer sdm is needed. Memory is bounded by a multiple of MaxSize.
 func Read(r io.Reader) (*File, error) {
 	b, err := content(r, MaxSize)
 	if err != nil {
@@ -144,8 +144,8 @@ func (f *File) check() error {
 	return c.err
 }
 
-// texts calls do for all texts of the file but those in answers and the output itself, with the field that they are in and the
-// most bytes that each may have.
+// texts calls do for all texts of the file but those in answers and the output itself, with the field that they are
+// in and the most bytes that each may have.
 func (f *File) texts(do func(what string, most int, texts ...*string)) {
 	do("header", MaxText, &f.Sdm, &f.Reason.Text, &f.Job.Launcher, &f.Job.ID, &f.Job.Host, &f.Job.Cwd)
 	do("reason", maxWord, (*string)(&f.Reason.Kind))

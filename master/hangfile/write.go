@@ -15,13 +15,13 @@ import (
 	"sdm/protocol/canonical"
 )
 
-// plainSize is the size in bytes up to which files are plain text. Larger ones, of jobs with many different stacks or with
-// scattered rank sets, are compressed to about a tenth.
+// plainSize is the size in bytes up to which files are plain text. Larger ones, of jobs with many different stacks or
+// with scattered rank sets, are compressed to about a tenth.
 const plainSize = 1 << 20
 
-// Write writes the file as JSON: a field in each line, and lists with an element in each line, for less and grep. Above 1
-// MiB it is compressed with gzip. What is beyond the bounds of Read is cut: long texts and lists, and in a file that is too
-// long the edges of the wait graph, then values and output.
+// Write writes the file as JSON: a field in each line, and lists with an element in each line, for less and grep.
+// Above 1 MiB it is compressed with gzip. What is beyond the bounds of Read is cut: long texts and lists, and in a
+// file that is too long the edges of the wait graph, then values and output.
 func (f *File) Write(w io.Writer) error {
 	b, err := f.within(MaxSize)
 	if err != nil {
@@ -145,8 +145,8 @@ func temporary(dir string) (t *os.File, err error) {
 	return t, err
 }
 
-// publish gives a complete file its name; the error is ErrExist if that is taken. Where the file system has no hard links,
-// an empty file holds the name for a moment.
+// publish gives a complete file its name; the error is ErrExist if that is taken. Where the file system has no hard
+// links, an empty file holds the name for a moment.
 func publish(from, name string) error {
 	err := os.Link(from, name)
 	if err == nil || os.IsExist(err) {

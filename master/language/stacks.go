@@ -18,8 +18,8 @@ const (
 	Waits = "waits"
 )
 
-// parseWaits reads "[--explain] [--samples N] [--every DURATION] [--dot|--json|--hang-file] [> FILE]". Without samples there
-// are four.
+// parseWaits reads "[--explain] [--samples N] [--every DURATION] [--dot|--json|--hang-file] [> FILE]". Without
+// samples there are four.
 func parseWaits(c *Command) *Mistake {
 	if m := parseStacks(c); m != nil && m.Text != needsSamples {
 		m.Text, m.Hint = strings.Replace(m.Text, "stacks", Waits, 1), strings.Replace(m.Hint, "stacks", Waits, 1)

@@ -84,7 +84,8 @@ func (n *nodeRoster) number() {
 func (n *nodeRoster) table(shape string) protocol.RouteTable {
 	t := protocol.RouteTable{Shape: cmp.Or(shape, binomial), Size: len(n.arrived)}
 	for i, one := range n.arrived {
-		t.Routes = append(t.Routes, protocol.Route{Server: protocol.ServerID(i), Host: one.Host, Addrs: one.Addrs, Listening: true, Ranks: one.Ranks})
+		t.Routes = append(t.Routes, protocol.Route{Server: protocol.ServerID(i), Host: one.Host, Addrs: one.Addrs,
+			Listening: true, Ranks: one.Ranks})
 	}
 	if missing := n.missing(); !missing.IsEmpty() {
 		t.Routes = append(t.Routes, protocol.Route{Server: protocol.ServerID(t.Size), Ranks: missing})

@@ -126,7 +126,8 @@ func (c *roster) result() (protocol.RouteTable, []session.Absent, error) {
 		}
 		number := protocol.ServerID(len(t.Routes))
 		one.answer(overlay.Verdict{Renumber: true, Server: number})
-		t.Routes = append(t.Routes, protocol.Route{Server: number, Host: n.Host, Addrs: one.Addrs, Listening: true, Ranks: n.Ranks})
+		t.Routes = append(t.Routes, protocol.Route{Server: number, Host: n.Host, Addrs: one.Addrs, Listening: true,
+			Ranks: n.Ranks})
 	}
 	if t.Size = len(t.Routes); t.Size > 0 {
 		return t, absent, nil

@@ -62,7 +62,8 @@ func (s *samples) result(ranks rank.Set, n int, moved bool) []Output {
 	if s.plain {
 		body = canonical.JSON(plainResult{by})
 	}
-	g := protocol.Group{Kind: protocol.KindResult, Ranks: ranks, Stack: s.all.Only(ranks), Waits: s.waits.Only(ranks), Body: body}
+	g := protocol.Group{Kind: protocol.KindResult, Ranks: ranks, Stack: s.all.Only(ranks), Waits: s.waits.Only(ranks),
+		Body: body}
 	for _, c := range s.columns {
 		if c.Complete() || ranks.Equal(s.sampled()) { // another one cannot be split
 			g.Columns = append(g.Columns, c.Only(ranks))

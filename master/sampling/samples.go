@@ -77,7 +77,8 @@ func (s *samples) until(now, tenths time.Duration) time.Duration {
 }
 
 // ask makes a request. Its answers are ignored if the samples have ended meanwhile.
-func (s *samples) ask(name string, ranks rank.Set, wait time.Duration, a protocol.Args, then func(time.Duration, []session.Event, session.Done) []Output) []Output {
+func (s *samples) ask(name string, ranks rank.Set, wait time.Duration, a protocol.Args,
+	then func(time.Duration, []session.Event, session.Done) []Output) []Output {
 	return []Output{Ask{
 		Command: name, Ranks: ranks, Wait: wait, Args: a,
 		Then: func(now time.Duration, answers []session.Event, done session.Done) []Output {
@@ -265,11 +266,12 @@ func (s *samples) release(now time.Duration) []Output {
 		return s.next(now)
 	}
 	s.resume = false
-	return s.ask("continue", s.busy, s.until(now, resumeEnd), protocol.Args{}, func(now time.Duration, answers []session.Event, _ session.Done) []Output {
-		out := s.of.failedToContinue(now, s.stopped, answers)
-		s.stopped = nil
-		return append(out, s.next(now)...)
-	})
+	return s.ask("continue", s.busy, s.until(now, resumeEnd), protocol.Args{},
+		func(now time.Duration, answers []session.Event, _ session.Done) []Output {
+			out := s.of.failedToContinue(now, s.stopped, answers)
+			s.stopped = nil
+			return append(out, s.next(now)...)
+		})
 }
 
 // failedToContinue reports the stops of ranks that could not be continued, and withdraws them from

@@ -42,7 +42,8 @@ func arrayFigures(a Asked, g protocol.Group) (answer, bool) {
 	x.lines = append(x.lines, head)
 	if low.stats.Numbers > 0 && high.stats.Numbers > 0 {
 		least, greatest := low.stats.Lowest[0], high.stats.Highest[0]
-		x.lines = append(x.lines, "least "+least.Value+placeOf(name, cols["minat"], least.Ranks)+", greatest "+greatest.Value+placeOf(name, cols["maxat"], greatest.Ranks))
+		x.lines = append(x.lines, "least "+least.Value+placeOf(name, cols["minat"], least.Ranks)+", greatest "+greatest.Value+placeOf(name,
+			cols["maxat"], greatest.Ranks))
 	}
 	x.lines = append(x.lines, excludedElements(name, nan, cols["nanat"], "NaN")...)
 	x.lines = append(x.lines, excludedElements(name, cols["inf"], view{}, "infinite")...)

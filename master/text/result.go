@@ -203,7 +203,8 @@ func (p Page) partNote(ranks rank.Set, cols map[string]view) string {
 		return ""
 	}
 	hash, hashed := cols["hash"]
-	return " (" + p.part() + strconv.Itoa(p.Last+1-p.First) + " of " + strconv.Itoa(p.Elements) + " " + choose(p.Members, "members", "elements") +
+	return " (" + p.part() + strconv.Itoa(p.Last+1-p.First) + " of " + strconv.Itoa(p.Elements) + " " + choose(p.Members, "members",
+		"elements") +
 		p.compared(ranks, hash, hashed) + "; expand for more)"
 }
 

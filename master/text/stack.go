@@ -151,8 +151,8 @@ func Export(s *stack.Tree, form string, sampled bool) string {
 	return string(canonical.JSON(s)) + "\n"
 }
 
-// Roots returns the outermost frames of a tree in the order in which they are shown: main first, then helper threads, and processes
-// that the ranks have started last.
+// Roots returns the outermost frames of a tree in the order in which they are shown: main first, then helper threads,
+// and processes that the ranks have started last.
 func Roots(t *stack.Tree) []*stack.Node {
 	roots := t.Roots()
 	slices.SortStableFunc(roots, func(a, b *stack.Node) int { return rootOrder(a) - rootOrder(b) })

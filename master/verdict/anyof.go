@@ -9,8 +9,9 @@ import (
 	"sdm/protocol/wait"
 )
 
-// maxAny bounds the arcs that anyOf adds. If there would be more, each rank has arcs to the lowest of the ranks only from which
-// its message may come. As none of these can go on, that makes fewer of them a part of the cycle, and the others wait for it.
+// maxAny bounds the arcs that anyOf adds. If there would be more, each rank has arcs to the lowest of the ranks only
+// from which its message may come. As none of these can go on, that makes fewer of them a part of the cycle, and the
+// others wait for it.
 const maxAny = 1 << 20
 
 // choice is a rank that waits for any of several ranks, by the row edge of the graph.

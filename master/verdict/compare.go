@@ -142,5 +142,6 @@ func (s *solver) quiet(ranks rank.Set) bool {
 
 // settled reports whether several samples were compared, and what ranks wait for is known and has not changed.
 func (s *solver) settled(ranks rank.Set) bool {
-	return s.samples > 1 && !ranks.Intersects(s.g.Moved()) && !ranks.Intersects(s.unsure) && !ranks.Intersects(s.g.Cut()) && !ranks.Intersects(s.g.Unheld())
+	return s.samples > 1 && !ranks.Intersects(s.g.Moved()) && !ranks.Intersects(s.unsure) &&
+		!ranks.Intersects(s.g.Cut()) && !ranks.Intersects(s.g.Unheld())
 }

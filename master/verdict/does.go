@@ -219,8 +219,8 @@ func frameText(f string) string {
 	return f
 }
 
-// kernel tells what functions of the C library wait for in the kernel. It is used where the system call is not known: on
-// processors other than x86-64.
+// kernel tells what functions of the C library wait for in the kernel. It is used where the system call is not known:
+// on processors other than x86-64.
 var kernel = map[string]string{
 	"nanosleep": "sleeps", "clock_nanosleep": "sleeps", "usleep": "sleeps", "sleep": "sleeps", "pause": "waits in pause for a signal",
 	"pthread_mutex_lock": "waits for a mutex", "__lll_lock_wait": "waits for a mutex", "lll_mutex_lock_optimized": "waits for a mutex",

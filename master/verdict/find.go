@@ -171,14 +171,16 @@ func (s *solver) cause(c *cause) Finding {
 		causes = causes.Union(ranks)
 		does = append(does, clause{ids[0], verbs(ranks, text)})
 	}
-	f := Finding{Kind: Cause, Ranks: named.Union(causes), Certain: s.settled(named.Minus(causes)) && !causes.Intersects(s.unsure.Intersect(s.fixed))}
+	f := Finding{Kind: Cause, Ranks: named.Union(causes), Certain: s.settled(named.Minus(causes)) &&
+		!causes.Intersects(s.unsure.Intersect(s.fixed))}
 	if s.mayGoOn(causes, levels) {
 		f.Certain = false
 	}
 	if named.Intersects(s.torch) {
 		f.Certain = f.Certain && s.quiet(named.Minus(causes))
 	}
-	if causes.Intersects(s.g.Unheld().Union(s.unnamed)) || len(levels) > 0 && slices.ContainsFunc(levels[0].messages, s.mayReturn) {
+	if causes.Intersects(s.g.Unheld().Union(s.unnamed)) || len(levels) > 0 &&
+		slices.ContainsFunc(levels[0].messages, s.mayReturn) {
 		f.Certain = false
 	}
 	s.told = s.told.Union(causes)
@@ -195,8 +197,8 @@ func (s *solver) isPerhaps(l level) bool {
 	return slices.ContainsFunc(l.messages, func(a arc) bool { return s.g.Edges()[a.edge].Need == wait.Perhaps })
 }
 
-// mayGoOn reports whether the ranks for which others wait may let them go on: they compute, or have made progress, as in a
-// job that is unbalanced. If others wait for all of them, all must.
+// mayGoOn reports whether the ranks for which others wait may let them go on: they compute, or have made progress, as
+// in a job that is unbalanced. If others wait for all of them, all must.
 func (s *solver) mayGoOn(causes rank.Set, levels []level) bool {
 	rest := causes.Minus(s.g.Moved().Union(s.computing()))
 	if len(levels) > 0 {
@@ -232,8 +234,8 @@ func (s *solver) mayReturn(a arc) bool {
 	return i >= 0 && s.g.Doings()[i].First().Does == "sleeps"
 }
 
-// stopped returns the findings of ranks that a signal has stopped while others are in calls of which it is not known for
-// whom they wait, except those that are told as causes.
+// stopped returns the findings of ranks that a signal has stopped while others are in calls of which it is not known
+// for whom they wait, except those that are told as causes.
 func (s *solver) stopped() (found []Finding) {
 	if s.blocked.Minus(s.fixed).IsEmpty() {
 		return nil
@@ -245,7 +247,8 @@ func (s *solver) stopped() (found []Finding) {
 			continue
 		}
 		s.told = s.told.Union(ranks)
-		found = append(found, Finding{Kind: Cause, Ranks: ranks, Certain: s.samples > 1 && !ranks.Intersects(s.g.Moved().Union(s.g.Unheld())),
+		found = append(found, Finding{Kind: Cause, Ranks: ranks, Certain: s.samples > 1 &&
+			!ranks.Intersects(s.g.Moved().Union(s.g.Unheld())),
 			Text: verbs(ranks, s.threadsText(d))})
 	}
 	return found
@@ -299,5 +302,6 @@ func (s *solver) levels(below []int32) (levels []level, named rank.Set) {
 		}
 		below = above
 	}
-	return slices.DeleteFunc(levels, func(l level) bool { return len(l.messages)+len(l.groups) == 0 }), named.Union(rank.Of(ids...))
+	return slices.DeleteFunc(levels, func(l level) bool { return len(l.messages)+len(l.groups) == 0 }),
+		named.Union(rank.Of(ids...))
 }

@@ -62,7 +62,8 @@ func (s *solver) collectives() {
 			s.unsure = s.unsure.Union(x.in)
 		}
 		x.loose = x.loose || members.Intersects(inside[x.comm.Key].Union(lost).Union(maybe)) || !x.comm.Remote.IsEmpty()
-		if !x.ofRequests && !members.Intersects(s.fixed) { // one of these may have stopped in an earlier call, which others have left
+		// one of these may have stopped in an earlier call, which others have left
+		if !x.ofRequests && !members.Intersects(s.fixed) {
 			x.compare()
 		}
 		s.blocked = s.blocked.Union(x.in)
@@ -120,9 +121,9 @@ func groupsOf(g *wait.Graph, fixed rank.Set) (all []group) {
 	return all
 }
 
-// narrow chooses for which members the ranks wait that wait for requests of a collective. Members that are elsewhere may
-// have made their request. If they are in MPI, their part goes on there, so it is rather the others that are late. It is
-// certain only if a single member is elsewhere.
+// narrow chooses for which members the ranks wait that wait for requests of a collective. Members that are elsewhere
+// may have made their request. If they are in MPI, their part goes on there, so it is rather the others that are
+// late. It is certain only if a single member is elsewhere.
 func (s *solver) narrow(x *group) {
 	x.loose = true
 	if x.absent.Len() > 1 {

@@ -47,7 +47,8 @@ func (k Kind) String() string {
 	return [kinds]string{"deadlock", "mismatch", "cause", "progress", "none"}[k]
 }
 
-// Label returns how sure a finding with this kind is, as words in front of its text: "certain", "so far" or "no verdict".
+// Label returns how sure a finding with this kind is, as words in front of its text: "certain", "so far" or "no
+// verdict".
 func Label(kind string, certain bool) string {
 	switch {
 	case kind == NoVerdict.String():
@@ -59,8 +60,8 @@ func Label(kind string, certain bool) string {
 }
 
 // GraphOf returns what the ranks of answers to stacks wait for, and how many samples were compared. Ranks
-// that did not answer are in the graph, and those that have ended. Its numbers are those of the ranks in the session, if
-// these are known for all ranks of MPI_COMM_WORLD. It is nil if no answer has a graph.
+// that did not answer are in the graph, and those that have ended. Its numbers are those of the ranks in the session,
+// if these are known for all ranks of MPI_COMM_WORLD. It is nil if no answer has a graph.
 func GraphOf(answers []protocol.Group, ended rank.Set) (g *wait.Graph, samples int) {
 	samples = 1
 	var silent rank.Set

@@ -143,7 +143,10 @@ func (x *call) others() rank.Set {
 
 // refused returns the ranks without a result for reasons other than their state.
 func (x *call) refused() rank.Set {
-	return x.ranksWhere(func(g protocol.Group) bool { return g.Kind != protocol.KindResult && !g.HasFault(protocol.FaultState) })
+	return x.ranksWhere(func(g protocol.Group) bool {
+		return g.Kind != protocol.KindResult &&
+			!g.HasFault(protocol.FaultState)
+	})
 }
 
 // ranksWhere returns the ranks of some of the groups.

@@ -14,7 +14,8 @@ func (c *console) take(e session.Event) {
 	if c.cfg.Format == NDJSON {
 		e = c.hangs.Look(e)
 	}
-	if c.cfg.Format == NDJSON && !c.cfg.suppresses(e) && (x == nil || !x.quiet || x.refusals && e.Done == nil && e.Group.Kind != protocol.KindResult) {
+	if c.cfg.Format == NDJSON && !c.cfg.suppresses(e) &&
+		(x == nil || !x.quiet || x.refusals && e.Done == nil && e.Group.Kind != protocol.KindResult) {
 		line := e.AppendBrief(nil)
 		if c.cfg.WholeSets {
 			line = e.AppendJSON(nil)
@@ -55,7 +56,8 @@ func (c *console) observe(e session.Event) {
 	if c.cfg.Format != Text {
 		c.follow([]protocol.Group{e.Group})
 	}
-	if hide || c.cfg.Format != Text || c.cfg.suppresses(e) || e.Group.Kind == protocol.KindJob && c.text("", func() string { return c.cfg.Writer.Event(e) }) == "" {
+	if hide || c.cfg.Format != Text || c.cfg.suppresses(e) || e.Group.Kind == protocol.KindJob &&
+		c.text("", func() string { return c.cfg.Writer.Event(e) }) == "" {
 		return
 	}
 	if c.barriers.add(e.Group) {

@@ -172,7 +172,9 @@ func (c *console) ask(cmd language.Command, from source) error {
 	if cmd.Do == "break" {
 		s.Args.Pending = pending == language.PendingOn
 	}
-	x := &call{asked: text.Asked{Label: cmd.Label, Format: cmd.Args.Format, Full: cmd.Args.Limit < 0, Export: cmd.Export, Explain: cmd.Args.Explain}, cmd: cmd, from: from, typed: from.prompt} // print --all
+	// print --all
+	x := &call{asked: text.Asked{Label: cmd.Label, Format: cmd.Args.Format, Full: cmd.Args.Limit < 0, Export: cmd.Export,
+		Explain: cmd.Args.Explain}, cmd: cmd, from: from, typed: from.prompt}
 	if cmd.File != "" {
 		x.quiet, x.then = c.cfg.Format == Text, c.export
 	}
@@ -204,7 +206,8 @@ func (c *console) ask(cmd language.Command, from source) error {
 
 // showUsage shows the resource usage after the states of ranks.
 func (c *console) showUsage(ranks string) {
-	_ = c.beginAwaited(&call{}, session.Call{Command: "usage", Ranks: ranks, Wait: c.wait}) // next tells if the session has ended
+	// next tells if the session has ended
+	_ = c.beginAwaited(&call{}, session.Call{Command: "usage", Ranks: ranks, Wait: c.wait})
 }
 
 // ranks returns the text of the set that a command addresses. Without an explicit set it is the

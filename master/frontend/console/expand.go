@@ -58,7 +58,8 @@ func (c *console) expand(n int, typed bool) error {
 		}
 	}
 	x := &call{asked: f.asked, typed: typed}
-	return c.beginAwaited(x, session.Call{Command: "expand", Ranks: c.setText(ranks), Wait: c.wait, Args: protocol.Args{Of: f.id, Limit: -1}})
+	return c.beginAwaited(x, session.Call{Command: "expand", Ranks: c.setText(ranks), Wait: c.wait,
+		Args: protocol.Args{Of: f.id, Limit: -1}})
 }
 
 // pageSize is how many elements of an array are requested at a time, as gdb prints at most.

@@ -29,7 +29,8 @@ func (s *screen) writeNotes(x *call) {
 		if isNote(x, g) && json.Unmarshal(g.Body, &note) == nil && s.cfg.Format == Text {
 			s.complain(note.Text)
 		}
-		if x.cmd.Export != "" && !strings.HasPrefix(x.cmd.Export, language.Waits) && g.Kind == protocol.KindResult && s.cfg.Format == Text {
+		if x.cmd.Export != "" && !strings.HasPrefix(x.cmd.Export, language.Waits) && g.Kind == protocol.KindResult &&
+			s.cfg.Format == Text {
 			for _, line := range s.cfg.ErrWriter.Notes(g) {
 				s.complain(line)
 			}
@@ -110,7 +111,8 @@ func exportStacks(x *call, mode os.FileMode) exported {
 		if out == "" {
 			out = text.Export(tree, x.cmd.Export, sampled)
 		}
-		return "[" + text.Ranks(x.results) + "] " + x.cmd.Name + ": " + text.Plural(strings.Count(out, "\n"), "line") + " written to " + x.cmd.File, writeFile(path, out, mode)
+		return "[" + text.Ranks(x.results) + "] " + x.cmd.Name + ": " + text.Plural(strings.Count(out, "\n"), "line") + " written to " + x.cmd.File,
+			writeFile(path, out, mode)
 	}
 	return exported{withoutResults(x), write}
 }
@@ -148,7 +150,8 @@ func exportBreakpoints(x *call) exported {
 
 // withoutResults returns the answers to a call that are neither results nor notes beside them.
 func withoutResults(x *call) []protocol.Group {
-	return slices.DeleteFunc(slices.Clone(x.groups), func(g protocol.Group) bool { return g.Kind == protocol.KindResult || isNote(x, g) })
+	return slices.DeleteFunc(slices.Clone(x.groups),
+		func(g protocol.Group) bool { return g.Kind == protocol.KindResult || isNote(x, g) })
 }
 
 // writeFile writes a text to a file; mode 0 is that of the umask, or of the file that it replaces. A file that cannot

@@ -28,7 +28,10 @@ func (c *console) follow(groups []protocol.Group) {
 		if g.Kind != protocol.KindStopped || json.Unmarshal(g.Body, &s) != nil || len(s.Then) == 0 {
 			continue
 		}
-		i := slices.IndexFunc(all, func(f follower) bool { return f.breakpoint == s.Breakpoint && slices.Equal(f.lines, s.Then) })
+		i := slices.IndexFunc(all, func(f follower) bool {
+			return f.breakpoint == s.Breakpoint &&
+				slices.Equal(f.lines, s.Then)
+		})
 		if i < 0 {
 			all = append(all, follower{s.Breakpoint, s.Then, g.Ranks})
 			continue

@@ -95,7 +95,8 @@ var editors = []byte{
 	readline.CharLineStart, readline.CharBackward, readline.CharInterrupt, readline.CharDelete, readline.CharLineEnd,
 	readline.CharForward, readline.CharBell, readline.CharCtrlH, readline.CharTab, readline.CharCtrlJ, readline.CharKill,
 	readline.CharCtrlL, readline.CharEnter, readline.CharNext, readline.CharPrev, readline.CharBckSearch,
-	readline.CharFwdSearch, readline.CharTranspose, readline.CharCtrlU, readline.CharCtrlW, readline.CharCtrlY, readline.CharCtrlZ,
+	readline.CharFwdSearch, readline.CharTranspose, readline.CharCtrlU, readline.CharCtrlW, readline.CharCtrlY,
+	readline.CharCtrlZ,
 }
 
 // escaped takes the byte after ESC: a sequence begins, or it is a key with Alt.

@@ -71,7 +71,10 @@ func (s *screen) echo(text string) {
 
 // answersText returns the text of answers, and whether expand would show more.
 func (s *screen) answersText(a text.Asked, groups []protocol.Group, states *session.States) (out string, short bool) {
-	if slices.ContainsFunc(groups, func(g protocol.Group) bool { return g.Kind == protocol.KindFault || g.Kind == protocol.KindLost }) {
+	if slices.ContainsFunc(groups, func(g protocol.Group) bool {
+		return g.Kind == protocol.KindFault ||
+			g.Kind == protocol.KindLost
+	}) {
 		a.Gone = states.Groups(states.Ended())
 	}
 	out = s.text(a.Command, func() (out string) {

@@ -15,8 +15,9 @@ import (
 type Status int
 
 const (
-	StatusGood        Status = 0   // all ranks ended well, or the script said quit
-	StatusRankFailed  Status = 1   // a rank failed, crashed, was lost, or could not be started or attached to; a command of a batch failed
+	StatusGood Status = 0 // all ranks ended well, or the script said quit
+	// a rank failed, crashed, was lost, or could not be started or attached to; a command of a batch failed
+	StatusRankFailed  Status = 1
 	StatusUsage       Status = 2   // invalid flags, sets, files or commands, before the start
 	StatusNotStarted  Status = 3   // the job could not be started or attached
 	StatusNoTree      Status = 4   // the tree could not be built

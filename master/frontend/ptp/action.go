@@ -271,7 +271,8 @@ func (p pending) answers(ctx context.Context) []protocol.Group {
 }
 
 // results makes a call, reports failures, and returns the results.
-func (j *action) results(ctx context.Context, name string, ranks rank.Set, args protocol.Args, failure ptp.ErrorCode) []protocol.Group {
+func (j *action) results(ctx context.Context, name string, ranks rank.Set, args protocol.Args,
+	failure ptp.ErrorCode) []protocol.Group {
 	var results []protocol.Group
 	for _, g := range j.ask(ctx, name, ranks, args) {
 		if g.Kind == protocol.KindResult {

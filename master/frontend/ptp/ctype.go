@@ -238,7 +238,8 @@ func (p *typeParser) complex(first string) (*ptp.Type, error) {
 	if err != nil || part.Kind != ptp.Float {
 		return nil, errType
 	}
-	return &ptp.Type{Kind: ptp.Struct, Name: complexName, Fields: []ptp.Field{{Name: "re", Type: part}, {Name: "im", Type: part}}}, nil
+	return &ptp.Type{Kind: ptp.Struct, Name: complexName,
+		Fields: []ptp.Field{{Name: "re", Type: part}, {Name: "im", Type: part}}}, nil
 }
 
 const complexName = "complex"

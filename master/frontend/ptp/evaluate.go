@@ -207,7 +207,8 @@ func (v *valuer) resolver(ctx context.Context, ranks rank.Set) resolver {
 		}
 		groups := v.ask(ctx, "ptype", ranks, protocol.Args{Expr: name, Format: "or"})
 		var body textBody
-		if len(groups) != 1 || groups[0].Kind != protocol.KindResult || !v.decodeBody(groups[0], &body) || strings.HasSuffix(body.Text, " "+name) {
+		if len(groups) != 1 || groups[0].Kind != protocol.KindResult || !v.decodeBody(groups[0], &body) ||
+			strings.HasSuffix(body.Text, " "+name) {
 			return nil, errType
 		}
 		return parseType(body.Text, size, resolve)
@@ -232,7 +233,8 @@ func (v *valuer) of(ctx context.Context, expr string, t typed, follow bool) []va
 		}
 		return v.memory(ctx, expr, t)
 	case ptp.CharPointer:
-		return v.printed(ctx, wholeText+expr, t.ranks, "", func(text string) (ptp.Value, error) { return charsOf(t.of.Size, text) })
+		return v.printed(ctx, wholeText+expr, t.ranks, "",
+			func(text string) (ptp.Value, error) { return charsOf(t.of.Size, text) })
 	case ptp.Float:
 		return v.printed(ctx, expr, t.ranks, "", func(text string) (ptp.Value, error) { return floatOf(t.of, text) })
 	}
@@ -240,7 +242,8 @@ func (v *valuer) of(ctx context.Context, expr string, t typed, follow bool) []va
 }
 
 // printed reads the value from the output of print. What cannot be read is sent as text.
-func (v *valuer) printed(ctx context.Context, expr string, ranks rank.Set, format string, read func(text string) (ptp.Value, error)) []value {
+func (v *valuer) printed(ctx context.Context, expr string, ranks rank.Set, format string,
+	read func(text string) (ptp.Value, error)) []value {
 	out := v.readFirst(expr, ranks, format, read)
 	for _, x := range out {
 		ranks = ranks.Minus(x.ranks)
@@ -264,7 +267,8 @@ func (v *valuer) printed(ctx context.Context, expr string, ranks rank.Set, forma
 
 // readFirst reads the value from what was asked for with the type. Ranks for which this is not possible
 // are not in the result.
-func (v *valuer) readFirst(expr string, ranks rank.Set, format string, read func(text string) (ptp.Value, error)) []value {
+func (v *valuer) readFirst(expr string, ranks rank.Set, format string,
+	read func(text string) (ptp.Value, error)) []value {
 	plain := strings.TrimPrefix(expr, wholeText)
 	if plain != v.expr {
 		return nil
@@ -359,7 +363,8 @@ func (v *valuer) pointer(ctx context.Context, expr string, t typed, follow bool)
 
 // targets returns the readable targets of a pointer. Others are not an error of the expression.
 func (v *valuer) targets(ctx context.Context, expr string, ranks rank.Set) []value {
-	quiet := &valuer{action: &action{front: v.front, ranks: ranks, what: v.what, asked: v.action.asked}, whole: true, asked: v.asked}
+	quiet := &valuer{action: &action{front: v.front, ranks: ranks, what: v.what, asked: v.action.asked}, whole: true,
+		asked: v.asked}
 	found := quiet.values(ctx, "*("+expr+")", ranks, false)
 	v.asked = quiet.asked
 	return slices.DeleteFunc(found, func(x value) bool { return x.none })

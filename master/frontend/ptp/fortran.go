@@ -20,7 +20,8 @@ import (
 const maxScalars = 16 << 10
 
 // fortran returns the values of an expression whose type is one of Fortran, from the answers to ptype.
-func (v *valuer) fortran(ctx context.Context, expr string, ranks rank.Set, layouts []protocol.Group, follow bool) []value {
+func (v *valuer) fortran(ctx context.Context, expr string, ranks rank.Set, layouts []protocol.Group,
+	follow bool) []value {
 	var out []value
 	for _, g := range layouts {
 		var body textBody
@@ -290,7 +291,8 @@ func (j *action) designators(ctx context.Context, expr string, ranks rank.Set) [
 }
 
 // arrays returns designators within arrays.
-func (j *action) arrays(ctx context.Context, expr string, ranks rank.Set, within func(designator) designator) []designator {
+func (j *action) arrays(ctx context.Context, expr string, ranks rank.Set,
+	within func(designator) designator) []designator {
 	var out []designator
 	for _, p := range j.designators(ctx, expr, ranks) {
 		if slices.Contains(p.subs, freeSub) {

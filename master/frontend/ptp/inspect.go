@@ -189,7 +189,8 @@ func selectThread(ctx context.Context, j *action, args arguments) {
 			}
 		})
 		for _, c := range cellsOf(g, "addr", "") {
-			j.say(ptp.EventThreadSelect, c.ranks, append([]string{strconv.Itoa(body.Thread)}, frameArgs(body.Frame, c.value)...)...)
+			j.say(ptp.EventThreadSelect, c.ranks, append([]string{strconv.Itoa(body.Thread)},
+				frameArgs(body.Frame, c.value)...)...)
 		}
 	}
 }

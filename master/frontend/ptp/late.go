@@ -39,7 +39,8 @@ func keyOf(name string, args protocol.Args) string {
 
 // missing is the answer of ranks that have not given one.
 func missing(ranks rank.Set) protocol.Group {
-	return protocol.Group{Kind: protocol.KindMissing, Ranks: ranks, Body: bodyOf(protocol.Missing{Cause: protocol.NoAnswer(quickWait + lateWait)})}
+	return protocol.Group{Kind: protocol.KindMissing, Ranks: ranks,
+		Body: bodyOf(protocol.Missing{Cause: protocol.NoAnswer(quickWait + lateWait)})}
 }
 
 // post makes a call for the ranks that have answered so far, or finds it among those of the first

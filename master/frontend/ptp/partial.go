@@ -63,7 +63,8 @@ func (j *action) name(given, expr string, whole bool) string {
 			return given
 		}
 	}
-	known := append(j.partials.known, partial{id: given, expr: expr, whole: whole, ranks: j.ranks, spots: j.spots.of(j.ranks)})
+	known := append(j.partials.known, partial{id: given, expr: expr, whole: whole, ranks: j.ranks,
+		spots: j.spots.of(j.ranks)})
 	j.partials.known = known[max(0, len(known)-maxPartials):]
 	return given
 }
@@ -176,7 +177,8 @@ func (j *action) different(ctx context.Context, c changed, detailed map[string]c
 }
 
 // whole returns what gdb shows of an expression on some ranks; of what it shows in part, what Eclipse is sent.
-func (j *action) whole(ctx context.Context, c changed, answers []protocol.Group, at framed, detailed map[string]cells) cells {
+func (j *action) whole(ctx context.Context, c changed, answers []protocol.Group, at framed,
+	detailed map[string]cells) cells {
 	now := shownBy(answers).in(at.ranks)
 	left := unseen(now, at.ranks)
 	if left.IsEmpty() {

@@ -139,7 +139,8 @@ func introduce(c *Conn, secret []byte, binding string) (build string, err error)
 	if hello.Version != protocol.Version {
 		return "", fmt.Errorf("the master speaks version %d, this front end version %d", hello.Version, protocol.Version)
 	}
-	if !isChallenge(hello.Challenge) || !equalProofs(hello.Proof, proof(secret, proofMaster, hello.Challenge, mine, binding)) {
+	if !isChallenge(hello.Challenge) || !equalProofs(hello.Proof,
+		proof(secret, proofMaster, hello.Challenge, mine, binding)) {
 		return "", errSecret
 	}
 	theirs := authParams{proof(secret, proofFrontEnd, hello.Challenge, mine, binding)}

@@ -39,7 +39,8 @@ type Client struct {
 var _ session.Shared = (*Client)(nil)
 
 func newClient(c *Conn, _ Options) *Client {
-	cl := &Client{conn: c, stream: session.NewStream(), finished: make(chan struct{}), waiting: map[string]chan<- message{}}
+	cl := &Client{conn: c, stream: session.NewStream(), finished: make(chan struct{}),
+		waiting: map[string]chan<- message{}}
 	go cl.run()
 	return cl
 }

@@ -139,7 +139,8 @@ func (l *Listener) accept(ctx context.Context, late error, greet greeter) (*Conn
 type greeter func(context.Context, net.Conn) (*Conn, error)
 
 // acceptAll greets connections, a bounded number at a time, until the listener is closed.
-func (l *Listener) acceptAll(ctx context.Context, wg *sync.WaitGroup, places *unauthenticated, greet greeter, proved func(*Conn)) error {
+func (l *Listener) acceptAll(ctx context.Context, wg *sync.WaitGroup, places *unauthenticated, greet greeter,
+	proved func(*Conn)) error {
 	var told refusals
 	for {
 		c, err := l.l.Accept()

@@ -177,7 +177,8 @@ type InitResult struct {
 	Shared *session.Welcome `json:"shared,omitempty"`
 }
 
-func (s *server) initialized(id json.RawMessage, sess session.Session, r session.Report, err error, whole bool) outgoing {
+func (s *server) initialized(id json.RawMessage, sess session.Session, r session.Report, err error,
+	whole bool) outgoing {
 	text := func(v any) []byte {
 		if whole {
 			return canonical.JSON(v)

@@ -113,7 +113,8 @@ func (s *server) line(e session.Event, whole bool) (line []byte) {
 	}
 	if bad, stack := protocol.Guard(e.Command, func() { line = make(nil) }); bad != nil {
 		s.defect(bad, stack)
-		e.Name, e.Group = protocol.KindFault.String(), protocol.Group{Kind: protocol.KindFault, Ranks: e.Group.Ranks, Body: canonical.JSON(bad)}
+		e.Name, e.Group = protocol.KindFault.String(),
+			protocol.Group{Kind: protocol.KindFault, Ranks: e.Group.Ranks, Body: canonical.JSON(bad)}
 		line = e.AppendJSON(nil)
 	}
 	return line

@@ -30,17 +30,18 @@ var crashes = map[string]syscall.Signal{
 	"SIGTRAP": syscall.SIGTRAP, "SIGSYS": syscall.SIGSYS, "SIGXCPU": syscall.SIGXCPU, "SIGXFSZ": syscall.SIGXFSZ,
 }
 
-// abortMessage matches what Open MPI (ompi/errhandler, help-mpi-api.txt: mpi-abort) and MPICH (src/mpi/init, MPI_Abort) say
-// of a rank that calls MPI_Abort.
+// abortMessage matches what Open MPI (ompi/errhandler, help-mpi-api.txt: mpi-abort) and MPICH (src/mpi/init,
+// MPI_Abort) say of a rank that calls MPI_Abort.
 const abortMessage = `(?:MPI_ABORT was invoked on rank |application called MPI_Abort\([^)\n]*\) - process )(\d+)`
 
-// CauseOf returns why a job has ended before its time. ok is false if it has ended by itself, whatever its exit status is,
-// or because it was told to.
+// CauseOf returns why a job has ended before its time. ok is false if it has ended by itself, whatever its exit
+// status is, or because it was told to.
 func CauseOf(ends []Ending, all rank.Set, e End) (reason hangfile.Reason, ok bool) {
 	if e.Status == 0 || e.Asked {
 		return hangfile.Reason{}, false
 	}
-	for _, judge := range []func([]Ending, rank.Set, End) (hangfile.Reason, bool){crashed, aborted, fatal, killed, failed, byStatus} {
+	for _, judge := range []func([]Ending, rank.Set, End) (hangfile.Reason, bool){crashed, aborted, fatal, killed, failed,
+		byStatus} {
 		if reason, ok := judge(ends, all, e); ok {
 			return reason, true
 		}

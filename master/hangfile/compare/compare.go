@@ -93,7 +93,8 @@ func verdictOf(f *hangfile.File) (lines []string) {
 // outputOf returns the lines at the end of the output.
 func outputOf(f *hangfile.File) (lines []string) {
 	for _, e := range f.Output.Events {
-		lines = append(lines, "["+text.Ranks(e.Group.Ranks)+"] "+strings.TrimSuffix(strings.ToValidUTF8(string(e.Group.Body), "\uFFFD"), "\n"))
+		lines = append(lines, "["+text.Ranks(e.Group.Ranks)+"] "+strings.TrimSuffix(strings.ToValidUTF8(string(e.Group.Body),
+			"\uFFFD"), "\n"))
 	}
 	return lines
 }

@@ -10,7 +10,8 @@ import (
 	"sdm/protocol/stack"
 )
 
-// stacks adds where ranks were that have moved, and returns these ranks. Only ranks with stacks in both files are compared.
+// stacks adds where ranks were that have moved, and returns these ranks. Only ranks with stacks in both files are
+// compared.
 func (c *Changes) stacks(then, now *hangfile.File) rank.Set {
 	both := stacked(then).Intersect(stacked(now))
 	if both.IsEmpty() {

@@ -15,8 +15,8 @@ import (
 	"sdm/protocol/rank"
 )
 
-// drawing is a picture in pixels: boxes are what ranks do, arrows lead to those for which they wait. Boxes are in columns: an
-// arrow leads to the right, or within a column if ranks wait for one another.
+// drawing is a picture in pixels: boxes are what ranks do, arrows lead to those for which they wait. Boxes are in
+// columns: an arrow leads to the right, or within a column if ranks wait for one another.
 type drawing struct {
 	Width, Height int
 	Boxes         []box
@@ -177,8 +177,8 @@ func classOf(s step) string {
 	return "sofar"
 }
 
-// levelsOf returns for each step the longest way to one that waits for none; steps that wait for one another have the same
-// level.
+// levelsOf returns for each step the longest way to one that waits for none; steps that wait for one another have the
+// same level.
 func levelsOf(common [][]rank.Set, reach [][]bool) []int {
 	n := len(common)
 	levels := make([]int, n)
@@ -216,8 +216,8 @@ func boxOf(s step) box {
 	return b
 }
 
-// arrow connects two boxes: to the right, or within a column by a bow, which is at the right side of the column if it leads
-// down, and at the left side if it leads up.
+// arrow connects two boxes: to the right, or within a column by a bow, which is at the right side of the column if it
+// leads down, and at the left side if it leads up.
 func (d *drawing) arrow(i, k int, same bool, label, class string) arrow {
 	from, to := d.Boxes[i], d.Boxes[k]
 	a := arrow{Label: label, Anchor: "start", Class: class}

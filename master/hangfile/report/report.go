@@ -161,7 +161,8 @@ func jobText(f *hangfile.File) string {
 func (c *content) tables(f *hangfile.File) {
 	w := &text.Writer{All: f.Ranks}
 	for _, s := range f.States[:min(len(f.States), maxRows)] {
-		c.States = append(c.States, row{Ranks: ranksOf(s.Ranks), Text: clean(text.Said("ranks", protocol.Group{Kind: protocol.KindResult, Body: canonical.JSON(s.Status)}))})
+		c.States = append(c.States, row{Ranks: ranksOf(s.Ranks),
+			Text: clean(text.Said("ranks", protocol.Group{Kind: protocol.KindResult, Body: canonical.JSON(s.Status)}))})
 	}
 	for _, v := range f.Values {
 		out, _ := w.Answers(text.Asked{Command: v.Command, Ranks: f.Ranks, Full: true}, hangfile.Groups(v.Answers))
@@ -172,7 +173,8 @@ func (c *content) tables(f *hangfile.File) {
 		if e.Group.Kind == protocol.KindStderr {
 			stream = "stderr"
 		}
-		c.Output = append(c.Output, piece{ranksOf(e.Group.Ranks), stream, clean(e.From), clean(strings.TrimSuffix(string(e.Group.Body), "\n"))})
+		c.Output = append(c.Output, piece{ranksOf(e.Group.Ranks), stream, clean(e.From),
+			clean(strings.TrimSuffix(string(e.Group.Body), "\n"))})
 	}
 	c.Dropped = f.Output.Dropped()
 	for _, e := range f.Hosts[:min(len(f.Hosts), maxRows)] {

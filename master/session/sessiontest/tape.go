@@ -113,7 +113,8 @@ func (s Scene) play(id protocol.RequestID, command string) []session.Event {
 		events = append(events, e)
 	}
 	if !done {
-		end := session.Event{Name: session.DoneName, ID: id, Command: command, Done: &session.Done{Asked: asked, Answered: asked}}
+		end := session.Event{Name: session.DoneName, ID: id, Command: command,
+			Done: &session.Done{Asked: asked, Answered: asked}}
 		events = append(events, end)
 	}
 	return events
