@@ -97,7 +97,8 @@ type CommandInfo struct {
 // Looks reports whether the command changes nothing that lasts, so that it may be ended at any time.
 // Expressions may call functions nevertheless.
 func (c CommandInfo) Looks() bool {
-	return c.Place == AtTarget && c.Need != NeedNew && !c.Resumes && !c.Ends && !c.Alters && c.Effect == Shows && !c.Takes("apply")
+	return c.Place == AtTarget && c.Need != NeedNew && !c.Resumes && !c.Ends && !c.Alters && c.Effect == Shows &&
+		!c.Takes("apply")
 }
 
 // Takes reports whether the command reads an argument, by its JSON name.

@@ -70,10 +70,12 @@ func (b *batch) events(host string) []protocol.Group {
 		at := []column.ValueCount{{Value: host, Ranks: ranks}}
 		columns := []column.Column{column.OfValues(g.column, values, b.limit).Limited(), column.OfValues("host", at, b.limit)}
 		slices.SortFunc(columns, func(a, b column.Column) int { return strings.Compare(a.Name, b.Name) })
-		out = append(out, protocol.Group{Kind: protocol.KindStarted, Ranks: ranks, Body: canonical.JSON(g.started), Columns: columns})
+		out = append(out, protocol.Group{Kind: protocol.KindStarted, Ranks: ranks, Body: canonical.JSON(g.started),
+			Columns: columns})
 	}
 	for _, text := range slices.Sorted(maps.Keys(b.notes)) {
-		out = append(out, protocol.Group{Kind: protocol.KindNote, Ranks: rank.Of(b.notes[text]...), Body: canonical.JSON(protocol.Note{Text: text})})
+		out = append(out, protocol.Group{Kind: protocol.KindNote, Ranks: rank.Of(b.notes[text]...),
+			Body: canonical.JSON(protocol.Note{Text: text})})
 	}
 	return out
 }

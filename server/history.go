@@ -37,7 +37,8 @@ type answer struct {
 // ("{}") are not kept.
 func (h *history) add(id protocol.RequestID, groups []protocol.Group) {
 	for _, g := range groups {
-		if g.Kind == protocol.KindResult && len(g.Body) <= len("{}") && len(g.Columns) == 0 && g.Stack == nil && g.Waits == nil {
+		if g.Kind == protocol.KindResult && len(g.Body) <= len("{}") && len(g.Columns) == 0 && g.Stack == nil &&
+			g.Waits == nil {
 			continue
 		}
 		a := h.of(id)

@@ -99,7 +99,8 @@ func (s *Server) startHere(r rank.ID, j protocol.Job, directives []protocol.EnvD
 
 // startThere makes the process in the rank's own slot start the rank: that process has the
 // environment, the descriptors and the parent that the starter intended for the rank.
-func (s *Server) startThere(remote *local.Remote, j protocol.Job, directives []protocol.EnvDirective) (*local.Process, error) {
+func (s *Server) startThere(remote *local.Remote, j protocol.Job,
+	directives []protocol.EnvDirective) (*local.Process, error) {
 	spec := local.HoldSpec{
 		Program: j.Program, Args: j.Args, Cwd: j.Cwd, Env: directives,
 		Stdin: j.Stdin.Contains(remote.Rank), Through: s.cfg.Through, TTY: j.TTY,

@@ -55,7 +55,8 @@ func (s *Server) release(command string, which func() rank.Set) {
 	if ranks.IsEmpty() {
 		return
 	}
-	s.backend.Do(backend.Request{ID: releaseID, Ranks: ranks, Wait: s.cfg.CloseWait, Command: &protocol.Command{Name: command}})
+	s.backend.Do(backend.Request{ID: releaseID, Ranks: ranks, Wait: s.cfg.CloseWait,
+		Command: &protocol.Command{Name: command}})
 	late := time.NewTimer(s.cfg.CloseWait)
 	defer late.Stop()
 	select {

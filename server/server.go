@@ -47,7 +47,8 @@ type Server struct {
 
 // newServer makes a server that sends its replies and events to the vertex up.
 func newServer(cfg Config, up Uplink) (*Server, error) {
-	s := &Server{programs: map[string]rank.Set{}, pids: map[rank.ID]int{}, cfg: cfg.withDefaults(), up: newEventSink(up, cfg.LateOutput), processes: map[rank.ID]*process{}, history: history{most: cfg.Answers}}
+	s := &Server{programs: map[string]rank.Set{}, pids: map[rank.ID]int{}, cfg: cfg.withDefaults(),
+		up: newEventSink(up, cfg.LateOutput), processes: map[rank.ID]*process{}, history: history{most: cfg.Answers}}
 	var err error
 	s.backend, err = s.cfg.NewBackend(sink{s})
 	return s, err

@@ -88,7 +88,8 @@ func foldsOf(values []ValueCount, bare func(string) string) folds {
 }
 
 func (s *valueGroup) fold(bare func(string) string) Fold {
-	f := Fold{template: s.template, distinct: newSketch(s.hashes), ranks: unionOf(s.ranks), fields: make([]Field, len(s.leaves[0]))}
+	f := Fold{template: s.template, distinct: newSketch(s.hashes), ranks: unionOf(s.ranks),
+		fields: make([]Field, len(s.leaves[0]))}
 	texts := make([]string, len(s.leaves))
 	for i := range f.fields {
 		for j, leaves := range s.leaves {
@@ -169,7 +170,8 @@ func (f folds) merge(g folds) folds {
 
 // merge merges two folds with the same template.
 func (f Fold) merge(g Fold) Fold {
-	out := Fold{template: f.template, ranks: f.ranks.Union(g.ranks), distinct: f.distinct.merge(g.distinct), fields: make([]Field, len(f.fields))}
+	out := Fold{template: f.template, ranks: f.ranks.Union(g.ranks), distinct: f.distinct.merge(g.distinct),
+		fields: make([]Field, len(f.fields))}
 	for i := range out.fields {
 		out.fields[i] = f.fields[i].merge(f.ranks, g.fields[i], g.ranks)
 	}

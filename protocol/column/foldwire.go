@@ -118,7 +118,8 @@ func (r *reader) field() Field {
 		}
 		return Field{varied: v}
 	}
-	v.span = &span{numbers: r.Number("count", decode.MaxCount), nan: r.Number("count", decode.MaxCount), inf: r.Number("count", decode.MaxCount)}
+	v.span = &span{numbers: r.Number("count", decode.MaxCount), nan: r.Number("count", decode.MaxCount),
+		inf: r.Number("count", decode.MaxCount)}
 	if v.span.numbers > 0 {
 		v.span.low, v.span.high = r.point(), r.point()
 	}

@@ -42,7 +42,8 @@ func Placeless(value string) string {
 // symbols.
 func (c Column) Alike() bool {
 	if c.Complete() {
-		return !slices.ContainsFunc(c.values, func(v ValueCount) bool { return Placeless(v.Value) != Placeless(c.values[0].Value) })
+		first := Placeless(c.values[0].Value)
+		return !slices.ContainsFunc(c.values, func(v ValueCount) bool { return Placeless(v.Value) != first })
 	}
 	all := c.Folds()
 	return len(all) == 1 && !slices.ContainsFunc(all[0].fields, func(f Field) bool {

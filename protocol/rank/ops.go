@@ -98,7 +98,8 @@ func (s Set) followedBy(t Set) (Set, bool) {
 	}
 	a, b := s.run(s.runs()-1), t.run(0)
 	u := Set{first: s.first, end: t.end, pace: paced(b.first-a.first, a.end-a.first)}
-	ok := b.first > a.end && b.end-b.first == a.end-a.first && (s.pace == 0 || s.pace == u.pace) && (t.pace == 0 || t.pace == u.pace)
+	ok := b.first > a.end && b.end-b.first == a.end-a.first && (s.pace == 0 || s.pace == u.pace) &&
+		(t.pace == 0 || t.pace == u.pace)
 	return u, ok
 }
 

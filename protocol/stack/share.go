@@ -110,7 +110,8 @@ func (s *Tree) SampledJSON() []byte {
 
 func (n *Node) sampledJSON(root *Node) sampledJSON {
 	all := n.ShareOf(root).All
-	out := sampledJSON{Frame: n.Frame, Ranks: n.Ranks, N: n.Ranks.Len(), Hits: n.Threads, Percent: json.Number(fmt.Sprintf("%.1f", all))}
+	out := sampledJSON{Frame: n.Frame, Ranks: n.Ranks, N: n.Ranks.Len(), Hits: n.Threads,
+		Percent: json.Number(fmt.Sprintf("%.1f", all))}
 	for _, c := range n.countsJSON() {
 		out.Counts = append(out.Counts, hitsJSON{c.Threads, c.Ranks})
 	}

@@ -42,7 +42,8 @@ func (v *viewer) siblings(at, end int) []*Node {
 	first := len(v.links)
 	for i := at; i < end; i = int(v.nodes[i].end) {
 		n := &v.nodes[i]
-		v.all[i] = Node{Frame: *v.frames[n.frame], Ranks: n.ranks, Threads: n.threads.total(n.ranks), Counts: n.threads.list(n.ranks)}
+		v.all[i] = Node{Frame: *v.frames[n.frame], Ranks: n.ranks, Threads: n.threads.total(n.ranks),
+			Counts: n.threads.list(n.ranks)}
 		v.links = append(v.links, &v.all[i])
 	}
 	links := v.links[first:len(v.links):len(v.links)]

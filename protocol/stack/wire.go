@@ -353,7 +353,8 @@ func (r *checker) node(above *entry) entry {
 	case r.nodes > maxNodes:
 		r.Fail(fmt.Errorf("more than %d nodes", maxNodes))
 	}
-	if r.again = e.appendWire(r.again[:0], above); r.Err == nil && !bytes.Equal(r.again, before[:len(before)-len(r.Rest)]) {
+	if r.again = e.appendWire(r.again[:0], above); r.Err == nil &&
+		!bytes.Equal(r.again, before[:len(before)-len(r.Rest)]) {
 		r.Fail(errLong)
 	}
 	r.used[e.frame] = true

@@ -165,7 +165,8 @@ func (g *Graph) Without() *Graph {
 	if g.IsEmpty() {
 		return nil
 	}
-	return &Graph{comms: g.comms, calls: g.calls, doings: g.doings, moved: g.moved, cut: g.Ranks(), doubt: g.doubt, unheld: g.unheld, numbers: g.numbers, coarse: g.coarse}
+	return &Graph{comms: g.comms, calls: g.calls, doings: g.doings, moved: g.moved, cut: g.Ranks(), doubt: g.doubt,
+		unheld: g.unheld, numbers: g.numbers, coarse: g.coarse}
 }
 
 // Only returns the graph of some of the ranks.
@@ -173,7 +174,8 @@ func (g *Graph) Only(ranks rank.Set) *Graph {
 	if g.IsEmpty() || !ranks.Intersects(g.Ranks()) {
 		return nil
 	}
-	out := &Graph{moved: g.moved.Intersect(ranks), cut: g.cut.Intersect(ranks), doubt: g.doubt.Intersect(ranks), unheld: g.unheld.Intersect(ranks),
+	out := &Graph{moved: g.moved.Intersect(ranks), cut: g.cut.Intersect(ranks), doubt: g.doubt.Intersect(ranks),
+		unheld:  g.unheld.Intersect(ranks),
 		numbers: g.numbers.only(ranks), coarse: g.coarse}
 	used := map[string]bool{}
 	for _, c := range g.calls {
@@ -306,8 +308,8 @@ func (g *Graph) Doubt() rank.Set {
 	return g.doubt
 }
 
-// Unheld returns the ranks that could not be held in some sample, since another process traced them, or they did not stop in
-// time. What they did then may be another thing than what was read.
+// Unheld returns the ranks that could not be held in some sample, since another process traced them, or they did not
+// stop in time. What they did then may be another thing than what was read.
 func (g *Graph) Unheld() rank.Set {
 	if g == nil {
 		return rank.Set{}

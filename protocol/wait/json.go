@@ -130,7 +130,8 @@ func givenSet(s *rank.Set) rank.Set {
 
 // MarshalJSON returns the JSON object for front ends.
 func (g *Graph) MarshalJSON() ([]byte, error) {
-	out := graphJSON{Doing: []doingJSON{}, Moved: optionalSet(g.Moved()), Cut: optionalSet(g.Cut()), Doubt: optionalSet(g.Doubt()),
+	out := graphJSON{Doing: []doingJSON{}, Moved: optionalSet(g.Moved()), Cut: optionalSet(g.Cut()),
+		Doubt:  optionalSet(g.Doubt()),
 		Unheld: optionalSet(g.Unheld()), Coarse: g != nil && g.coarse}
 	for _, c := range g.Comms() {
 		out.Comms = append(out.Comms, commJSON{c.Key, c.Name, c.Members, optionalSet(c.Remote)})
@@ -204,7 +205,8 @@ func (g *Graph) UnmarshalJSON(b []byte) error {
 	if err := json.Unmarshal(b, &in); err != nil {
 		return fmt.Errorf("wait graph: %w", err)
 	}
-	out := Graph{moved: givenSet(in.Moved), cut: givenSet(in.Cut), doubt: givenSet(in.Doubt), unheld: givenSet(in.Unheld), coarse: in.Coarse}
+	out := Graph{moved: givenSet(in.Moved), cut: givenSet(in.Cut), doubt: givenSet(in.Doubt), unheld: givenSet(in.Unheld),
+		coarse: in.Coarse}
 	for _, c := range in.Comms {
 		out.comms = append(out.comms, Comm{c.Key, c.Name, c.Members, givenSet(c.Remote)})
 	}

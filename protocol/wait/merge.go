@@ -17,7 +17,8 @@ func (c *Call) compare(d *Call) int {
 
 func (e *Edge) compare(f *Edge) int {
 	return cmp.Or(strings.Compare(e.Comm, f.Comm), strings.Compare(e.Function, f.Function),
-		compareBools(e.Send, f.Send), cmp.Compare(e.Need, f.Need), cmp.Compare(e.Tag, f.Tag), strings.Compare(e.Object, f.Object))
+		compareBools(e.Send, f.Send), cmp.Compare(e.Need, f.Need), cmp.Compare(e.Tag, f.Tag),
+		strings.Compare(e.Object, f.Object))
 }
 
 func compareBools(a, b bool) int {
@@ -120,8 +121,8 @@ func (g *Graph) Merge(h *Graph) *Graph {
 	return out
 }
 
-// MergeAll merges graphs as Merge does one after the other, but pairwise: those that are adjacent first. That takes less time,
-// since each Merge takes time for both.
+// MergeAll merges graphs as Merge does one after the other, but pairwise: those that are adjacent first. That takes
+// less time, since each Merge takes time for both.
 func MergeAll(all []*Graph) *Graph {
 	switch len(all) {
 	case 0:

@@ -33,8 +33,8 @@ func (g *Graph) Unmoved() *Graph {
 	return &out
 }
 
-// Changed returns the ranks whose rows differ between two graphs, and those that are in one of them only. The graphs may be
-// of different runs: communicators are the same if their names and members are.
+// Changed returns the ranks whose rows differ between two graphs, and those that are in one of them only. The graphs
+// may be of different runs: communicators are the same if their names and members are.
 func Changed(g, h *Graph) rank.Set { return g.named().changed(h.named()) }
 
 // named returns the graph with keys of communicators that are the same in all runs. Further ones with the same name and
@@ -62,8 +62,8 @@ func (g *Graph) named() *Graph {
 	return out
 }
 
-// changed returns the ranks whose rows differ between the graphs. Rows of communicators are not compared, nor details of
-// doings if one of the graphs has none.
+// changed returns the ranks whose rows differ between the graphs. Rows of communicators are not compared, nor details
+// of doings if one of the graphs has none.
 func (g *Graph) changed(h *Graph) (moved rank.Set) {
 	moved = unlike(g.Calls(), h.Calls(), (*Call).compare, func(c *Call) rank.Set { return c.Ranks })
 	a, b := g.Doings(), h.Doings()

@@ -118,7 +118,8 @@ func coarsen(rows []Doing) []Doing {
 
 // bound removes the details of the doings if they are too many.
 func (g *Graph) bound() {
-	if detailed := func(d Doing) bool { return d.Does != "" || len(d.Others) > 0 }; !g.coarse && len(g.doings) > maxDoings {
+	if detailed := func(d Doing) bool { return d.Does != "" || len(d.Others) > 0 }; !g.coarse &&
+		len(g.doings) > maxDoings {
 		g.coarse = slices.ContainsFunc(g.doings, detailed)
 	}
 	if g.coarse {

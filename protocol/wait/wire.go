@@ -1,7 +1,7 @@
 // Encoding of a graph.
 //
-//	graph = list(comm) list(call) list(edge) list(doing) list(edge) list(lane) set set set set uvarint
-//	                                                                  unexpected, numbers, moved, cut, doubt, unheld, coarse
+//	graph = list(comm) list(call) list(edge) list(doing) unexpected numbers moved cut doubt unheld coarse
+//	unexpected = list(edge);  numbers = list(lane);  moved, cut, doubt, unheld = set;  coarse = uvarint
 //	list  = uvarint(rows) row...
 //	comm  = text(key) text(name) set set                             members, remote
 //	call  = text(comm) text(function) varint(root) varint(bytes) text(op) set
@@ -182,7 +182,10 @@ const (
 func Decode(b []byte) (g *Graph, rest []byte, err error) {
 	r := &reader{decode.Reader{Rest: b}}
 	g = &Graph{}
-	g.comms = rows(r, leastRow, func(c *Comm) { c.Key, c.Name, c.Members, c.Remote = r.text(), r.text(), r.set(), r.set() })
+	g.comms = rows(r, leastRow, func(c *Comm) {
+		c.Key, c.Name, c.Members, c.Remote = r.text(), r.text(), r.set(),
+			r.set()
+	})
 	g.calls = rows(r, leastRow, func(c *Call) {
 		c.Comm, c.Function, c.Root, c.Bytes, c.Op, c.Ranks = r.text(), r.text(), r.number(No), r.bytes(), r.text(), r.set()
 	})
@@ -255,7 +258,8 @@ func (g *Graph) check() error {
 		if n += d.Ranks.Len(); d.Ranks.IsEmpty() || n > all.Len() {
 			return errors.New("a rank does several things, or none")
 		}
-		if len(d.Others) > MaxThreads || !slices.IsSortedFunc(d.Others, func(a, b Thread) int { return a.Number - b.Number }) {
+		if len(d.Others) > MaxThreads || !slices.IsSortedFunc(d.Others,
+			func(a, b Thread) int { return a.Number - b.Number }) {
 			return errors.New("the threads of a rank are not in order")
 		}
 		if g.coarse && (d.Does != "" || d.Detail != "" || d.For != 0 || d.Lock || d.Left != 0 || len(d.Others) > 0) {

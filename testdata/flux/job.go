@@ -75,7 +75,8 @@ func (in *instance) within(args []string, id uint64, op, late string) (answer, e
 }
 
 // signals are the names that tests use.
-var signals = map[string]syscall.Signal{"CONT": syscall.SIGCONT, "KILL": syscall.SIGKILL, "TERM": syscall.SIGTERM, "USR1": syscall.SIGUSR1}
+var signals = map[string]syscall.Signal{"CONT": syscall.SIGCONT, "KILL": syscall.SIGKILL, "TERM": syscall.SIGTERM,
+	"USR1": syscall.SIGUSR1}
 
 func signalOf(args []string) (syscall.Signal, error) {
 	if len(args) == 0 {
@@ -113,7 +114,8 @@ func (in *instance) attach(id uint64, options []string) error {
 	}
 	readOnly := strings.Contains(strings.Join(options, " "), "--read-only")
 	forwarded := make(chan os.Signal, 8)
-	signal.Notify(forwarded, syscall.SIGTERM, syscall.SIGHUP, syscall.SIGALRM, syscall.SIGUSR1, syscall.SIGUSR2, syscall.SIGINT)
+	signal.Notify(forwarded, syscall.SIGTERM, syscall.SIGHUP, syscall.SIGALRM, syscall.SIGUSR1, syscall.SIGUSR2,
+		syscall.SIGINT)
 	if !readOnly {
 		go in.forwardInput(id)
 	}

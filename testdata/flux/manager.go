@@ -49,7 +49,8 @@ type manager struct {
 
 // manage runs a job to its end.
 func manage(dir string) error {
-	m := &manager{in: &instance{filepath.Dir(filepath.Dir(dir))}, dir: dir, begun: make(chan struct{}), started: make(chan struct{}), isOver: make(chan struct{})}
+	m := &manager{in: &instance{filepath.Dir(filepath.Dir(dir))}, dir: dir, begun: make(chan struct{}),
+		started: make(chan struct{}), isOver: make(chan struct{})}
 	text, err := os.ReadFile(filepath.Join(dir, "spec.json"))
 	if err != nil {
 		return err

@@ -52,7 +52,8 @@ const absentRounds = 4
 // session, and retries until ctx ends, since a server may start late or use another
 // port. The error then has the reason for each address. A final refusal ends Dial at
 // once; its error matches ErrVersion, ErrEpoch or ErrRefused.
-func Dial(ctx context.Context, addrs []string, ports int, secret Secret, self Identity, want tree.NodeID) (Link, Identity, error) {
+func Dial(ctx context.Context, addrs []string, ports int, secret Secret, self Identity,
+	want tree.NodeID) (Link, Identity, error) {
 	own, err := newCredentials(secret, forLinks)
 	if err != nil {
 		return nil, Identity{}, err
@@ -100,7 +101,8 @@ func handshakeError(ctx context.Context, err error) error {
 		return fmt.Errorf("%w, or no server of ours: the other side accepts and says nothing", ErrSecret)
 	case errors.As(err, &record), errors.As(err, &alert):
 		return fmt.Errorf("%w, or no server of ours: %v", ErrSecret, err)
-	case errors.Is(err, io.EOF), errors.Is(err, io.ErrUnexpectedEOF), errors.Is(err, syscall.ECONNRESET), errors.Is(err, syscall.EPIPE):
+	case errors.Is(err, io.EOF), errors.Is(err, io.ErrUnexpectedEOF), errors.Is(err, syscall.ECONNRESET),
+		errors.Is(err, syscall.EPIPE):
 		return fmt.Errorf("%w, or no server of ours: the other side closes without an answer", ErrSecret)
 	}
 	return err
@@ -109,7 +111,8 @@ func handshakeError(ctx context.Context, err error) error {
 // search tries addresses and ports in rounds until one succeeds, a refusal is
 // final, or ctx ends. connect makes a link to a port that proves the secret. greet
 // verifies that it leads to the right server, and closes it otherwise.
-func search(ctx context.Context, addrs []string, ports int, connect connector, greet func(context.Context, *stream) error) (*stream, error) {
+func search(ctx context.Context, addrs []string, ports int, connect connector,
+	greet func(context.Context, *stream) error) (*stream, error) {
 	if len(addrs) == 0 {
 		return nil, errors.New("no address is known")
 	}
@@ -122,7 +125,8 @@ func search(ctx context.Context, addrs []string, ports int, connect connector, g
 	failures := make(failures, len(addrs))
 	for rounds := 1; ; rounds++ {
 		for i, addr := range addrs {
-			r := round{addr: addr, ports: ports, proofTimeout: proofTimeout, helloTimeout: helloTimeout, window: window, connect: connect, greet: greet}
+			r := round{addr: addr, ports: ports, proofTimeout: proofTimeout, helloTimeout: helloTimeout, window: window,
+				connect: connect, greet: greet}
 			s, err := r.run(ctx)
 			if err == nil || isFinal(err) {
 				return s, err

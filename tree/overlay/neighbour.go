@@ -312,7 +312,8 @@ func (l *Loop) connect(c tree.Connect) {
 		return
 	}
 	l.group.Go(func() {
-		ctx, cancel := withDialOptions(l.ctx, dialOptions{c.Epoch, c.Adopt || c.Route.Listening}), context.CancelFunc(func() {})
+		ctx, cancel := withDialOptions(l.ctx, dialOptions{c.Epoch, c.Adopt || c.Route.Listening}),
+			context.CancelFunc(func() {})
 		if c.Wait > 0 {
 			ctx, cancel = context.WithTimeout(ctx, c.Wait)
 		}

@@ -45,7 +45,8 @@ func (r *Registration) check() error {
 	switch {
 	case r.Server < 0 || r.Server >= maxServers, r.Size < 0 || r.Size > maxServers:
 		return fmt.Errorf("registration has number %d of %d, at most %d is possible", r.Server, r.Size, maxServers)
-	case len(r.Host) > maxName, len(r.Build) > maxName, len(r.Program) > maxPath, len(r.Slot) > maxPath, len(r.Addrs) > maxAddrs:
+	case len(r.Host) > maxName, len(r.Build) > maxName, len(r.Program) > maxPath, len(r.Slot) > maxPath,
+		len(r.Addrs) > maxAddrs:
 		return fmt.Errorf("registration has a field that is too long")
 	}
 	for _, addr := range r.Addrs {
@@ -65,7 +66,8 @@ func (r *Registration) check() error {
 // The number is the one that the master assigns, else that of r. No packets arrive
 // on the link: Receive fails when the master is gone or closes the link. The caller
 // closes it.
-func Register(ctx context.Context, addrs []string, secret Secret, r Registration, missed func(error)) (Link, protocol.ServerID, error) {
+func Register(ctx context.Context, addrs []string, secret Secret, r Registration,
+	missed func(error)) (Link, protocol.ServerID, error) {
 	own, err := newCredentials(secret, forRendezvous)
 	if err != nil {
 		return nil, 0, err

@@ -75,7 +75,8 @@ func NewNet(cfg Config) *Net {
 	}
 	n := &Net{cfg: cfg, Packets: make([]int, cfg.Table.Size+1)}
 	for i := range cfg.Table.Size + 1 {
-		n.vertices = append(n.vertices, &vertex{id: tree.NodeID(i), node: tree.New(tree.NodeID(i)), below: make(map[tree.NodeID]*link)})
+		n.vertices = append(n.vertices, &vertex{id: tree.NodeID(i), node: tree.New(tree.NodeID(i)),
+			below: make(map[tree.NodeID]*link)})
 	}
 	return n
 }

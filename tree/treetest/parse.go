@@ -25,10 +25,12 @@ var kinds = map[string]protocol.Kind{
 	"result": protocol.KindResult, "fault": protocol.KindFault, "missing": protocol.KindMissing, "lost": protocol.KindLost,
 	"started": protocol.KindStarted, "running": protocol.KindRunning, "stopped": protocol.KindStopped,
 	"exited": protocol.KindExited, "detached": protocol.KindDetached,
-	"stdout": protocol.KindStdout, "stderr": protocol.KindStderr, "note": protocol.KindNote, "logged": protocol.KindLogged, "loading": protocol.KindLoading,
+	"stdout": protocol.KindStdout, "stderr": protocol.KindStderr, "note": protocol.KindNote, "logged": protocol.KindLogged,
+	"loading": protocol.KindLoading,
 }
 
-var flags = map[string]wire.Flags{"late": wire.Late, "final": wire.Final, "partial": wire.Partial, "again": wire.Again, "from-root": wire.FromRoot, "master-lost": wire.MasterLost}
+var flags = map[string]wire.Flags{"late": wire.Late, "final": wire.Final, "partial": wire.Partial, "again": wire.Again, "from-root": wire.FromRoot,
+	"master-lost": wire.MasterLost}
 
 // ParseGroups parses groups separated by semicolons.
 func ParseGroups(text string) ([]protocol.Group, error) {
