@@ -56,8 +56,8 @@ const patience = 10 * time.Second
 func (m Machine) Examine(ctx context.Context) []Finding {
 	var all []Finding
 	for _, check := range []func(context.Context) []Finding{
-		m.platform, m.server, m.gdb, m.tracing, m.selinux, m.limits, m.starters, m.slurm, m.flux, m.pals, m.kubernetes,
-		m.pmix, m.secret, m.network, m.hosts,
+		m.platform, m.server, m.gdb, m.tracing, m.selinux, m.limits, m.logout, m.starters, m.slurm, m.flux, m.pals,
+		m.kubernetes, m.pmix, m.secret, m.network, m.hosts,
 	} {
 		all = append(all, check(ctx)...)
 	}

@@ -31,6 +31,16 @@ func (f fake) file(path, text string, mode os.FileMode) string {
 
 func (f fake) script(name, text string) string { return f.file("bin/"+name, "#!/bin/sh\n"+text, 0o755) }
 
+// login makes a process in a control group, and a logind that answers as the real one does.
+func (f fake) login(group, kills, lingers string) {
+	f.t.Helper()
+	f.file("proc/self/cgroup", "0::"+group+"\n", 0o644)
+	f.script("loginctl", `case $1 in
+show-user) [ "$2" = `+fmt.Sprint(os.Geteuid())+` ] && printf 'Name=ann\nLinger=`+lingers+`\n';;
+show-session) printf 'KillUserProcesses=`+kills+`\nKillOnlyUsers=ann bob\nKillExcludeUsers=root\n';;
+esac`)
+}
+
 // machine finds only what the test has put there.
 func (f fake) machine() Machine {
 	f.t.Setenv("XDG_CONFIG_HOME", filepath.Join(f.root, "config"))
@@ -145,6 +155,39 @@ func TestExamine(t *testing.T) {
 		{"a secret that others may read", func(f fake, m *Machine) {
 			f.file("config/sdm/secret", strings.Repeat("a", 64)+"\n", 0o644)
 		}, []string{"secret bad → chmod 600"}},
+		{"a login that ends with its processes", func(f fake, m *Machine) {
+			f.login("/user.slice/user-7.slice/session-3.scope", "yes", "no")
+		}, []string{"logout warn kills sessions that this shell starts → loginctl enable-linger, once; then, for sessions that outlive it: systemd-run --user --scope"}},
+		{"a login of one who lingers", func(f fake, m *Machine) {
+			f.login("/user.slice/user-7.slice/session-3.scope", "yes", "yes")
+		}, []string{"logout warn you linger → for sessions that outlive it: systemd-run --user --scope"}},
+		{"a login that kills nothing", func(f fake, m *Machine) {
+			f.login("/user.slice/user-7.slice/session-c3.scope", "no", "no")
+		}, []string{"logout ok kills no process"}},
+		{"a service manager", func(f fake, m *Machine) {
+			f.login("/user.slice/user-7.slice/user@7.service/app.slice/x.scope", "no", "no")
+		}, []string{"logout warn your last logout kills sessions → loginctl enable-linger, once"}},
+		{"a service manager that stays", func(f fake, m *Machine) {
+			f.login("/user.slice/user-7.slice/user@7.service/app.slice/x.scope", "yes", "yes")
+		}, []string{"logout ok you linger"}},
+		{"no login", func(f fake, m *Machine) {
+			f.login("/system.slice/slurmd.service/job_7/session-3.scopes", "yes", "no")
+		}, []string{"logout - in no login of systemd"}},
+		{"a login without loginctl", func(f fake, m *Machine) {
+			f.file("proc/self/cgroup", "1:name=systemd:/user.slice/user-7.slice/session-3.scope\n0::/\n", 0o644)
+			f.file("etc/systemd/logind.conf", "[Login]\n#KillUserProcesses=yes\nKillExcludeUsers=\n", 0o644)
+		}, []string{"logout warn kills sessions that this shell starts"}},
+		{"drop-ins of logind", func(f fake, m *Machine) {
+			f.file("proc/self/cgroup", "0::/user.slice/user-7.slice/session-3.scope\n", 0o644)
+			f.script("loginctl", "echo no bus >&2; exit 1")
+			f.file("usr/lib/systemd/logind.conf", "KillUserProcesses=no\n", 0o644)
+			f.file("usr/lib/systemd/logind.conf.d/50-site.conf", "KillUserProcesses=yes\n", 0o644)
+			f.file("etc/systemd/logind.conf.d/50-site.conf", "KillUserProcesses=no\n", 0o644)
+			f.file("run/systemd/logind.conf.d/60-more.conf", "KillExcludeUsers=\nKillUserProcesses = true\nKillOnlyUsers=nobody\n", 0o644)
+		}, []string{"logout ok kills no process"}},
+		{"a login that tells nothing", func(f fake, m *Machine) {
+			f.file("proc/self/cgroup", "0::/user.slice/user-7.slice/session-3.scope\n", 0o644)
+		}, []string{"logout warn does not tell → loginctl enable-linger"}},
 		{"starters", func(f fake, m *Machine) {
 			f.script("mpirun", "exec true")
 			os.Symlink("mpirun", filepath.Join(f.root, "bin/mpiexec"))

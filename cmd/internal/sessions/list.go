@@ -75,7 +75,8 @@ func (r registry) list() (found []Found, troubles []Trouble) {
 		return nil, []Trouble{{r.path, plain(err)}}
 	}
 	if len(names) == maxNames {
-		troubles = append(troubles, Trouble{r.path, fmt.Errorf("it has more than %d files: the others are not read", maxNames-1)})
+		tooMany := fmt.Errorf("it has more than %d files: the others are not read", maxNames-1)
+		troubles = append(troubles, Trouble{r.path, tooMany})
 	}
 	old := map[string]content{}
 	for _, name := range names {
