@@ -34,12 +34,13 @@ My job crashes or computes nonsense:
   sdm join   [flags] [ID]                    come back to a session that was left, or join another's console of yours
 
 More:
+  sdm sessions [flags]                       your live sessions, on this host and others
   sdm listen [flags] [HOST:]PORT             wait for a master to dial in and drive it
   sdm sim    [flags] -n N                    simulated ranks, up to millions: try all this on a laptop
   sdm doctor [HOST...]                       what works on this machine, what does not, what to do
   sdm version
   sdm help   [run | attach | stacks | waits | watch | open | diff-files | core | listen | doctor | sim | commands | sets |
-              COMMAND]
+              sessions | COMMAND]
 
 sdm help run tells the flags, sdm help commands what can be typed at the prompt.
 `
@@ -261,6 +262,8 @@ func (a *app) help(args []string) console.Status {
 		fmt.Fprint(a.out, coreHelp())
 	case "doctor":
 		fmt.Fprint(a.out, doctorHelp())
+	case "sessions":
+		fmt.Fprint(a.out, sessionsHelp())
 	case "listen":
 		fmt.Fprint(a.out, listenHelp())
 	case "join":

@@ -55,6 +55,7 @@ var subcommands = []subcommand{
 	{name: "open", run: (*app).open},
 	{name: "diff-files", run: (*app).diffFiles},
 	{name: "watch", run: (*app).watch},
+	{name: "sessions", run: (*app).sessions},
 	{name: "listen", run: (*app).listen},
 	{name: "sim", run: (*app).simulate, whole: true},
 	{name: "version", run: (*app).version},
