@@ -90,6 +90,20 @@ func namespacePids(pid int) []int {
 	return readNSpid(status, pid)
 }
 
+// InsideAs returns the process of this host that has a number in a pid namespace of its own; 0: there is none, or
+// several.
+func InsideAs(number int) (pid int) {
+	for other := range Parents() {
+		if ids := namespacePids(other); len(ids) > 1 && ids[len(ids)-1] == number {
+			if pid != 0 {
+				return 0
+			}
+			pid = other
+		}
+	}
+	return pid
+}
+
 // readNSpid reads the line of /proc/PID/status that has the ids of a process in all namespaces.
 // Kernels without namespaces have none: the result is then pid.
 func readNSpid(status []byte, pid int) []int {

@@ -19,6 +19,7 @@ import (
 	"sdm/protocol"
 	"sdm/protocol/canonical"
 	"sdm/protocol/rank"
+	"sdm/protocol/tracing"
 )
 
 // rankEntry is one rank: its process and its machine.
@@ -86,7 +87,7 @@ func (l *loop) hostOf(t backend.Target) debugger.Host {
 		object := l.maps.ObjectAt(t.PID, addr)
 		return object != "" && newer(source, object)
 	}
-	h.WhyRefused, h.LeaderEnded = inferior.WhyRefused, inferior.LeaderEnded
+	h.WhyRefused, h.LeaderEnded = tracing.WhyNot, tracing.LeaderEnded
 	h.NoSymbols = func() string { return inferior.WithoutDebugInfo(t.PID, l.e.cfg.EagerSymbols) }
 	h.MPI = func(pid int) bool {
 		return l.maps.Matches(pid, backend.MPILibrary) || l.programs.HasFunction(pid, "MPI_Abort")

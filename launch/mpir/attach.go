@@ -12,6 +12,7 @@ import (
 	"syscall"
 	"time"
 
+	"sdm/launch"
 	"sdm/protocol"
 )
 
@@ -31,6 +32,9 @@ type Attach struct {
 // sure are not looked at, and of others one of each program. The error is a *NoStarter if there is no starter.
 func Find(pid int, descendants []int, isRank func(pid int) (is, sure bool)) (*Attach, error) {
 	if _, err := os.Stat(procFile(pid, "stat")); err != nil {
+		if inside := launch.InsideAs(pid); inside != 0 {
+			return nil, fmt.Errorf("there is no process %d here; process %d has that number in its container", pid, inside)
+		}
 		return nil, fmt.Errorf("there is no process %d: it has ended, or is on another host (ps lists those of this host)", pid)
 	}
 	passed := files{}

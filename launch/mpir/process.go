@@ -18,6 +18,7 @@ import (
 	"syscall"
 
 	"sdm/launch"
+	"sdm/protocol/tracing"
 )
 
 // process is the memory of a running process, and the MPIR symbols of its program and libraries.
@@ -83,7 +84,7 @@ func (p *process) isComplete() bool {
 // unreadable adds to an error why the memory of a process cannot be opened.
 func unreadable(pid int, err error) error {
 	if errors.Is(err, os.ErrPermission) {
-		return fmt.Errorf("process %d may not be debugged: %w (it must be yours; where /proc/sys/kernel/yama/ptrace_scope is 1 or more, start it by sdm run, or ask the administrator to set it to 0)", pid, err)
+		return fmt.Errorf("process %d may not be debugged: %w (%s)", pid, err, tracing.WhyNot(pid))
 	}
 	return err
 }
