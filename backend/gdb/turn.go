@@ -3,6 +3,7 @@
 package gdb
 
 import (
+	"slices"
 	"time"
 
 	"sdm/backend/gdb/debugger"
@@ -39,6 +40,7 @@ func (l *loop) run() {
 	}
 	l.custody.Close()
 	l.hashers.Close()
+	l.lookups.close()
 	l.sources.Close(l.ctx)
 	l.e.mu.Lock()
 	l.e.shut, l.e.inbox = true, nil
@@ -131,6 +133,9 @@ func (l *loop) applyOutputs() {
 			if out.Detached && !l.closing {
 				s.halted = false // its gdb has had it since, and has left nothing in it
 				l.release(s, false)
+			}
+			if !l.e.cfg.StandIns && slices.ContainsFunc(out.Messages, func(m debugger.Message) bool { return m.Group.Kind == protocol.KindStopped }) {
+				s.learnProgram()
 			}
 			l.messages = append(l.messages, out.Messages...)
 			for _, o := range out.Reads {
