@@ -44,11 +44,13 @@ func (b *beat) watchAbove(now time.Duration, isServer bool) {
 }
 
 // At the end of a session a vertex waits until its children have closed their links, as long as they give
-// signs of life. These are asked for more often then: quitting ends within 5 s whatever a link does. A
-// child that is given up has been told of the end, and ends its ranks by itself.
+// signs of life. These are asked for more often then: quitting ends within 5 s whatever a link does. What is below a
+// child that is given up is told of the end by this vertex.
 const (
 	quitPeriod  = 500 * time.Millisecond
-	quitSilence = 3 * time.Second
+	quitSilence = 2500 * time.Millisecond
+	// tellWait bounds a connection to a child of such a child, and again its silence.
+	tellWait = time.Second
 )
 
 // hurry sets the periods for the end of a session.
@@ -82,6 +84,28 @@ func (n *Node) listenAbove() {
 	}
 }
 
+// tellBelow connects to the children of a silent child at the end of a session: it may not have told them. Nothing
+// needs the permission of the root then. What is below a second one that is silent leaves by itself.
+func (n *Node) tellBelow(c *child) {
+	if c.adopted || c.table != nil {
+		return
+	}
+	n.learn(n.epoch + 1)
+	first := len(n.children)
+	n.enterOrphans(c)
+	for _, o := range n.children[first:] {
+		o.state = childDialling
+		n.emit(Connect{Child: o.id, Route: o.route, Wait: tellWait, Epoch: n.epoch, Adopt: true})
+	}
+}
+
+// tell tells a child that is there now of the end.
+func (n *Node) tell(c *child) {
+	n.emit(ToChild{c.id, wire.Message{Kind: wire.Quit}})
+	c.received, c.missed = false, int((quitSilence-tellWait)/quitPeriod)
+	n.beat.due = min(n.beat.due, n.now+quitPeriod)
+}
+
 // heartbeat sends a Ping to all children and gives up those that have been silent
 // for too long. Silence is counted in unanswered heartbeats, not in time: a vertex
 // that was frozen itself has sent none.
@@ -100,6 +124,9 @@ func (n *Node) heartbeat() {
 		}
 		c.received = false
 		if silent := time.Duration(c.missed) * n.beat.period; c.missed > 0 && silent >= n.beat.silence {
+			if n.quitting {
+				n.tellBelow(c)
+			}
 			n.disconnect(c, fmt.Sprintf("silent for %v", silent))
 			continue
 		}

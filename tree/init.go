@@ -83,6 +83,10 @@ func (n *Node) connected(id NodeID) {
 		return
 	}
 	c.state, c.received = childUp, true
+	if n.quitting {
+		n.tell(c)
+		return
+	}
 	n.emit(ToChild{id, n.initFor(c)})
 	for _, h := range c.pending {
 		h.msg.Wait = n.left(h.deadline)

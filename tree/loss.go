@@ -17,6 +17,10 @@ func (n *Node) childLost(id NodeID, cause string) {
 	if c == nil || c.state == childGone {
 		return
 	}
+	if n.quitting { // it has ended
+		c.markLost(cause)
+		return
+	}
 	n.lose(c, cause, protocol.KindLost)
 }
 

@@ -148,6 +148,7 @@ type Loop struct {
 	alarm    time.Duration  // when timer fires; 0 is never
 	quitting bool           // DeliverQuit has been seen
 	quitDone bool           // cfg.Quit has returned
+	telling  int            // dials that began while quitting: those children are to be told
 	over     chan struct{}  // closed when the session has ended
 	overOnce sync.Once
 }

@@ -289,11 +289,8 @@ func (l *Loop) lose(n *neighbour, why string) {
 		return
 	}
 	delete(l.children, n.child)
-	if l.quitting {
-		l.checkOver() // a child closes after its Quit
-		return
-	}
 	l.step(tree.ChildLost{Child: n.child, Cause: why})
+	l.checkOver() // a child closes after its Quit
 }
 
 // disconnect closes the link to a child at the vertex's request; no loss is reported.
@@ -311,6 +308,16 @@ func (l *Loop) connect(c tree.Connect) {
 		l.step(tree.ConnectFailed{Child: c.Child, Cause: "this vertex does not dial"})
 		return
 	}
+	if l.quitting {
+		l.telling++
+	}
+	telling := l.quitting
+	told := func() {
+		if telling {
+			l.telling--
+			l.checkOver()
+		}
+	}
 	l.group.Go(func() {
 		ctx, cancel := withDialOptions(l.ctx, dialOptions{c.Epoch, c.Adopt || c.Route.Listening}),
 			context.CancelFunc(func() {})
@@ -320,13 +327,17 @@ func (l *Loop) connect(c tree.Connect) {
 		link, err := l.cfg.Dial(ctx, c.Child, c.Route)
 		cancel()
 		if err != nil {
-			l.submit(insider, entry{in: tree.ConnectFailed{Child: c.Child, Cause: err.Error()}})
+			l.submit(insider, entry{do: func() {
+				l.step(tree.ConnectFailed{Child: c.Child, Cause: err.Error()})
+				told()
+			}})
 			return
 		}
 		l.submit(insider, entry{link: link, do: func() {
 			l.disconnect(c.Child)
 			l.children[c.Child] = l.attach(link, c.Child)
 			l.step(tree.Connected{Child: c.Child})
+			told()
 		}})
 	})
 }

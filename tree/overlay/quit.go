@@ -34,7 +34,7 @@ func (l *Loop) quit(masterLost bool) {
 }
 
 func (l *Loop) checkOver() {
-	if l.quitDone && len(l.children) == 0 {
+	if l.quitDone && len(l.children) == 0 && l.telling == 0 {
 		l.endSession()
 	}
 }

@@ -60,6 +60,9 @@ func (n *Net) freeze(v *vertex, d time.Duration) {
 // Alive reports whether a server's process runs.
 func (n *Net) Alive(id protocol.ServerID) bool { return !n.vertices[id+1].dead }
 
+// Told reports whether a server has been told of the end of the session.
+func (n *Net) Told(id protocol.ServerID) bool { return n.vertices[id+1].told }
+
 // Ready reports whether a server has received its Init.
 func (n *Net) Ready(id protocol.ServerID) bool { return n.vertices[id+1].epoch > 0 }
 

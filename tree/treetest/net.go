@@ -60,6 +60,7 @@ type vertex struct {
 	node   *tree.Node
 	dead   bool
 	frozen bool
+	told   bool         // DeliverQuit
 	queue  []tree.Input // inputs while frozen
 	link   *link        // to the parent; nil: there is none
 	below  map[tree.NodeID]*link
@@ -142,6 +143,7 @@ func (n *Net) do(v *vertex, out tree.Output) {
 	case tree.DeliverInit:
 		n.After(0, func() { n.step(v, tree.LocalReady{}) })
 	case tree.DeliverQuit:
+		v.told = true
 		if out.Cause != "" {
 			n.After(0, func() { n.end(v, "closed by the other side") })
 		}

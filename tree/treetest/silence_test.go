@@ -3,6 +3,7 @@
 package treetest_test
 
 import (
+	"slices"
 	"testing"
 	"time"
 
@@ -79,6 +80,27 @@ func TestFrozenVerticesLoseNoServer(t *testing.T) {
 			}
 			if len(master.Errors) > 0 {
 				t.Error(master.Errors)
+			}
+		})
+	}
+}
+
+// At the end of a session what is below a silent server is told of it, too, within 5 s: also if a second one is
+// silent. Server 7 has servers 8, 9, 11 as children, and 12 is below 11.
+func TestEndPassesSilentServers(t *testing.T) {
+	for name, frozen := range map[string][]protocol.ServerID{"one": {7}, "its child, too": {7, 9}, "two beside each other": {7, 3}, "none": nil} {
+		t.Run(name, func(t *testing.T) {
+			net, _ := silent(t)
+			for _, id := range frozen {
+				net.Freeze(id, time.Hour)
+			}
+			net.Quit()
+			net.Run(5 * time.Second)
+			for id := range protocol.ServerID(15) {
+				below := len(frozen) > 1 && frozen[1] == 9 && id == 10 // the only one whose both ancestors are silent
+				if want := !slices.Contains(frozen, id) && !below; net.Told(id) != want {
+					t.Errorf("server %d told: %v", id, !want)
+				}
 			}
 		})
 	}

@@ -5,6 +5,7 @@ import (
 	"strings"
 	"syscall"
 	"testing"
+	"time"
 
 	"sdm/launch/launchtest"
 )
@@ -83,6 +84,24 @@ func TestHostsThatAreCutOff(t *testing.T) {
 func (o *spread) signalServer(host int, sig syscall.Signal) {
 	o.t.Helper()
 	o.servers[host].signal(sig)
+}
+
+// TestQuitBehindASilentServer checks that a quit that a partition swallows ends the servers behind it all the same,
+// and does not wait for the one that does not answer.
+func TestQuitBehindASilentServer(t *testing.T) {
+	s := newScene(t)
+	o := s.spreadOut()
+	o.turn()
+	o.hosts.Partition(1)
+	began := time.Now()
+	o.quit()
+	o.master.status(patience)
+	o.servers[2].status(patience) // below server 1
+	if took := time.Since(began); took > 20*time.Second { // 5 s on a quiet machine; a lost parent would be a minute
+		t.Errorf("quit took %v", took)
+	}
+	o.hosts.Heal(1)
+	o.servers[1].status(patience)
 }
 
 // TestSlowHost checks that a slow network delays answers, but that no rank is lost.
