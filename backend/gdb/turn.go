@@ -134,7 +134,8 @@ func (l *loop) applyOutputs() {
 				s.halted = false // its gdb has had it since, and has left nothing in it
 				l.release(s, false)
 			}
-			if !l.e.cfg.StandIns && slices.ContainsFunc(out.Messages, func(m debugger.Message) bool { return m.Group.Kind == protocol.KindStopped }) {
+			stopped := func(m debugger.Message) bool { return m.Group.Kind == protocol.KindStopped }
+			if !l.e.cfg.StandIns && slices.ContainsFunc(out.Messages, stopped) {
 				s.learnProgram()
 			}
 			l.messages = append(l.messages, out.Messages...)

@@ -108,7 +108,9 @@ func introduction() *protocol.FrontEnd {
 
 // accompany runs the console over a session that is shared. left reports that the session goes on; otherwise it has
 // ended. guest: another has started the session.
-func (a *app) accompany(l *lifetime, p *plan, c *rpc.Client, all rank.Set, guest bool) (status console.Status, left bool) {
+func (a *app) accompany(
+	l *lifetime, p *plan, c *rpc.Client, all rank.Set, guest bool,
+) (status console.Status, left bool) {
 	w := c.Welcome()
 	if err := a.openTerminal(l.ctx, p); err != nil {
 		c.Leave(w.Cursor)

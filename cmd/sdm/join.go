@@ -193,7 +193,9 @@ func (o *options) declareKeep(f *pflag.FlagSet) {
 // register puts the session on file and listens for front ends. Without a file it can be joined by nobody else.
 func (a *app) register(p *plan, all rank.Set) (*sessions.Entry, *rpc.Listener) {
 	kind := sessions.Kind(a.args[0])
-	entry, err := sessions.Register(sessions.State{Kind: kind, Program: sessions.ProgramText(p.args), Ranks: all.String(), Keep: a.held.keep})
+	entry, err := sessions.Register(sessions.State{
+		Kind: kind, Program: sessions.ProgramText(p.args), Ranks: all.String(), Keep: a.held.keep,
+	})
 	if err != nil {
 		a.remark(err.Error())
 	}

@@ -54,7 +54,8 @@ func (v *View) Do(ctx context.Context, c session.Call) (protocol.RequestID, erro
 	h.owners.add(id, v)
 	if info, ok := protocol.LookupCommand(c.Command); ok && protocol.PermissionFor(info, c.Args) > protocol.Look {
 		h.publish(session.NewEvent(protocol.Group{Kind: protocol.KindCommand, Body: canonical.JSON(protocol.Commanded{
-			Front: v.front.Number, Name: v.front.Name, ID: id, Command: protocol.Summary(c.Command, c.Args), Set: protocol.Clip(c.Ranks),
+			Front: v.front.Number, Name: v.front.Name, ID: id,
+			Command: protocol.Summary(c.Command, c.Args), Set: protocol.Clip(c.Ranks),
 		})}))
 	}
 	return id, nil

@@ -59,9 +59,10 @@ type facts struct {
 	status      string // /proc/PID/status
 	own         string // /proc/self/status
 	leaderEnded bool   // only the first thread has ended
-	files       int    // the user that owns files of /proc/PID: root, if the process is not dumpable (proc(5)); -1: not known
-	user        int    // the effective user of this process
-	scope       string // ptrace_scope; "": the kernel has no Yama
+	// files is the user that owns the files of /proc/PID: root, if the process is not dumpable (proc(5)); -1: not known.
+	files int
+	user  int    // the effective user of this process
+	scope string // ptrace_scope; "": the kernel has no Yama
 }
 
 func (f facts) why() string {

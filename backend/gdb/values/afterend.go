@@ -69,7 +69,8 @@ func AfterEnd(c *request.Command, ranks rank.Set, output, errors string) []proto
 	case needsProcess.MatchString(errors) || c.Name == "print" && output == "":
 		return nil
 	case output == "" && errors != "":
-		return []protocol.Group{{Kind: protocol.KindFault, Ranks: ranks, Body: canonical.JSON(&protocol.Fault{Kind: protocol.FaultGDB, Op: c.Name, Message: errors})}}
+		fault := &protocol.Fault{Kind: protocol.FaultGDB, Op: c.Name, Message: errors}
+		return []protocol.Group{{Kind: protocol.KindFault, Ranks: ranks, Body: canonical.JSON(fault)}}
 	case c.Name == "print":
 		return printedAfterEnd(c, ranks, gdbtext.WithoutHistory(output))
 	case c.Name == "list":
@@ -85,7 +86,8 @@ func printedAfterEnd(c *request.Command, ranks rank.Set, value string) (all []pr
 	}
 	body := c.BodyOf(Printed{Expr: c.Args.Expr})
 	for r := range ranks.All() {
-		all = append(all, protocol.Group{Kind: protocol.KindResult, Ranks: rank.Of(r), Body: body, Columns: []column.Column{column.New("value", r, value, c.Args.Limit)}})
+		values := []column.Column{column.New("value", r, value, c.Args.Limit)}
+		all = append(all, protocol.Group{Kind: protocol.KindResult, Ranks: rank.Of(r), Body: body, Columns: values})
 	}
 	return all
 }
