@@ -3,7 +3,6 @@
 package protocol
 
 import (
-	"fmt"
 	"strconv"
 	"strings"
 )
@@ -66,22 +65,6 @@ const (
 	// Change alters the program, its memory or gdb, or gives gdb a line that may do anything.
 	Change
 )
-
-// permissions are the names, as in --allow.
-var permissions = []string{"look", "steer", "change"}
-
-// String returns the name: "look", "steer" or "change".
-func (p Permission) String() string { return permissions[p] }
-
-// ParsePermission reads a name.
-func ParsePermission(name string) (Permission, error) {
-	for i, known := range permissions {
-		if name == known {
-			return Permission(i), nil
-		}
-	}
-	return 0, fmt.Errorf("%q is none of %s", Clip(name), strings.Join(permissions, ", "))
-}
 
 // PermissionFor returns what a command with its arguments requires. Expressions may call functions of the program in
 // a look, too: front ends that must not let them have gdb refuse that (may-call-functions).

@@ -96,7 +96,7 @@ func TestQuitBehindASilentServer(t *testing.T) {
 	began := time.Now()
 	o.quit()
 	o.master.status(patience)
-	o.servers[2].status(patience) // below server 1
+	o.servers[2].status(patience)                         // below server 1
 	if took := time.Since(began); took > 20*time.Second { // 5 s on a quiet machine; a lost parent would be a minute
 		t.Errorf("quit took %v", took)
 	}
