@@ -10,6 +10,7 @@ import (
 	"log/slog"
 	"net"
 	"os"
+	"regexp"
 	"strings"
 	"sync"
 	"testing"
@@ -85,8 +86,9 @@ func TestNoFrontEndButStrangers(t *testing.T) {
 	}
 	strangers(t, l.Addr().String(), 3)
 	_, err = l.AcceptFrontEnd(context.Background())
-	want := fmt.Sprintf("none in 300ms; 3 connections have not proved our secret (from 127.0.0.1, user %d)", os.Geteuid())
-	if err == nil || !strings.HasSuffix(err.Error(), want) {
+	// A stranger may come again in the moment in which the listener is closed.
+	want := fmt.Sprintf(`none in 300ms; [3-6] connections have not proved our secret \(from 127\.0\.0\.1, user %d\)$`, os.Geteuid())
+	if err == nil || !regexp.MustCompile(want).MatchString(err.Error()) {
 		t.Errorf("%v, want %q", err, want)
 	}
 }
