@@ -150,7 +150,7 @@ func (l *Listener) acceptAll(ctx context.Context, wg *sync.WaitGroup, places *un
 			}
 			return err
 		}
-		if !places.enter(ctx, c) {
+		if ctx.Err() != nil || !places.enter(ctx, c) { // one that comes in the last moment is not counted
 			c.Close()
 			return ctx.Err()
 		}
