@@ -28,8 +28,7 @@ type rankEntry struct {
 	machine  *debugger.Machine
 	target   *inferior.Process
 	gdb      *gdbProcess
-	gdbEnded bool   // its gdb has ended
-	program  string // what it executed when it stopped; "": not known
+	gdbEnded bool // its gdb has ended
 	// The following are about a process that was attached to.
 	stopped  bool // it was stopped by a signal before
 	halted   bool // sdm has stopped it, for another gdb
@@ -140,8 +139,6 @@ func (l *loop) follow(s *rankEntry, pid int) {
 func (l *loop) do(r backend.Request) {
 	now := l.now()
 	c := request.CommandOf(r.Command)
-	var over map[string]rank.Set // ranks that have ended, by program
-	var lines []string           // what the gdb of such a program is told; nil: it cannot answer
 	for id := range r.Ranks.All() {
 		s := l.ranks[id]
 		if s == nil {
@@ -149,15 +146,6 @@ func (l *loop) do(r backend.Request) {
 			f.Op = r.Command.Name
 			l.refuse(r.ID, id, &f)
 			continue
-		}
-		if s.outlived() {
-			if over == nil {
-				over, lines = map[string]rank.Set{}, values.LinesAfterEnd(c)
-			}
-			if lines != nil {
-				over[s.program] = over[s.program].Union(rank.Of(id))
-				continue
-			}
 		}
 		if len(l.touched) > 0 && l.touched[0] != s.gdb {
 			l.applyOutputs() // the first gdbs work while the others are still being asked
@@ -167,9 +155,6 @@ func (l *loop) do(r backend.Request) {
 			s.machine.Do(now, r.ID, r.Wait, c)
 		})
 		l.touch(s.gdb)
-	}
-	for program, ranks := range over {
-		l.askFile(r, c, program, lines, ranks)
 	}
 }
 

@@ -3,7 +3,6 @@
 package gdb
 
 import (
-	"slices"
 	"time"
 
 	"sdm/backend/gdb/debugger"
@@ -40,7 +39,6 @@ func (l *loop) run() {
 	}
 	l.custody.Close()
 	l.hashers.Close()
-	l.lookups.close()
 	l.sources.Close(l.ctx)
 	l.e.mu.Lock()
 	l.e.shut, l.e.inbox = true, nil
@@ -133,10 +131,6 @@ func (l *loop) applyOutputs() {
 			if out.Detached && !l.closing {
 				s.halted = false // its gdb has had it since, and has left nothing in it
 				l.release(s, false)
-			}
-			stopped := func(m debugger.Message) bool { return m.Group.Kind == protocol.KindStopped }
-			if !l.e.cfg.StandIns && slices.ContainsFunc(out.Messages, stopped) {
-				s.learnProgram()
 			}
 			l.messages = append(l.messages, out.Messages...)
 			for _, o := range out.Reads {

@@ -40,21 +40,11 @@ func ParseExcerpts(text string) (all []Excerpt, file string) {
 			all, file = append(all, Excerpt{Head: line, Lines: []SourceLine{}}), found[1]
 			continue
 		}
-		if len(all) > 0 {
+		if found := numberedLine.FindStringSubmatch(line); found != nil && len(all) > 0 {
+			n, _ := strconv.Atoi(found[1])
 			e := &all[len(all)-1]
-			e.Lines = append(e.Lines, NumberedLines(line)...)
+			e.Lines = append(e.Lines, SourceLine{N: n, Text: found[2]})
 		}
 	}
 	return all, file
-}
-
-// NumberedLines returns the source lines in a listing.
-func NumberedLines(text string) (lines []SourceLine) {
-	for line := range strings.SplitSeq(text, "\n") {
-		if found := numberedLine.FindStringSubmatch(line); found != nil {
-			n, _ := strconv.Atoi(found[1])
-			lines = append(lines, SourceLine{N: n, Text: found[2]})
-		}
-	}
-	return lines
 }
