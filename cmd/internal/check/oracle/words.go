@@ -195,6 +195,7 @@ var written = map[string]Word{
 	"send":               {Own: "gdb does not feed a program"},
 	"help":               {Own: "sdm's own text"},
 	"quit":               {Own: "ends the comparison"},
+	"leave":              {Own: "parts from a session that several share"},
 	"info sharedlibrary": {Args: nothing},
 	"sharedlibrary":      {Own: "reads symbols that plain gdb has read"},
 }
