@@ -12,6 +12,7 @@ import (
 	"time"
 
 	"sdm/backend"
+	"sdm/backend/gdb/breakpoint"
 	"sdm/backend/gdb/debugger"
 	"sdm/backend/gdb/inferior"
 	"sdm/backend/gdb/request"
@@ -58,7 +59,7 @@ func (l *loop) attach(id protocol.RequestID, targets []backend.Target, stopAt st
 				continue
 			}
 			t.AllStop = t.AllStop || old.machine.Target.AllStop &&
-				slices.ContainsFunc(t.Before, func(c protocol.Command) bool { return debugger.Catches(c, "vfork") })
+				slices.ContainsFunc(t.Before, func(c protocol.Command) bool { return breakpoint.Catches(c, "vfork") })
 			delete(l.ranks, t.Rank)
 			if old.gdbEnded { // otherwise its gdb is still ending
 				l.discard(old)

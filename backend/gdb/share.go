@@ -10,7 +10,7 @@ import (
 	"strings"
 
 	"sdm/backend"
-	"sdm/backend/gdb/debugger"
+	"sdm/backend/gdb/breakpoint"
 )
 
 const (
@@ -47,7 +47,7 @@ func (c Config) share(targets []backend.Target) [][]backend.Target {
 	var all [][]backend.Target
 	for _, group := range partition(targets) {
 		per := c.RanksPerGDB
-		if c.Reverse || group[0].Wraps || slices.ContainsFunc(group[0].Before, debugger.NeedsOwnGDB) {
+		if c.Reverse || group[0].Wraps || slices.ContainsFunc(group[0].Before, breakpoint.NeedsOwnGDB) {
 			// when a wrapper starts another program, gdb 13.1 may leave breakpoints in
 			// other ranks
 			per = 1
@@ -82,7 +82,7 @@ func partition(targets []backend.Target) [][]backend.Target {
 	index := map[kind]int{}
 	var all [][]backend.Target
 	for _, t := range targets {
-		k := kind{t.Program, t.Root, settingsOf(t), t.Held, slices.ContainsFunc(t.Before, debugger.NeedsOwnGDB)}
+		k := kind{t.Program, t.Root, settingsOf(t), t.Held, slices.ContainsFunc(t.Before, breakpoint.NeedsOwnGDB)}
 		i, ok := index[k]
 		if !ok {
 			i = len(all)

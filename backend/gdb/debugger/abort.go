@@ -60,7 +60,7 @@ func (d *GDB) abortSet(a request.Answer) {
 		return
 	}
 	for _, m := range d.ranks {
-		m.points.claim(0, "MPI_Abort", bkpt) // number 0: not shown to the user
+		m.points.Claim(0, "MPI_Abort", bkpt) // number 0: not shown to the user
 	}
 }
 

@@ -44,7 +44,7 @@ func (b *bringUp) goOnTo(place string, refused func(words string)) {
 			b.first.arrived()
 			refused(a.Results.Str("msg"))
 		default:
-			b.points.claim(0, place, a.Results.Path("bkpt").Fields)
+			b.points.Claim(0, place, a.Results.Path("bkpt").Fields)
 			b.runs.resumeAll(q)
 			b.run.silent = true
 		}

@@ -17,7 +17,6 @@ type commands struct {
 	*core
 	symbols      *symbols
 	groupStop    *groupStop
-	watches      *watchCommands
 	signals      *signals
 	runs         *runs
 	steps        *steps
@@ -53,29 +52,29 @@ func ReadsMemory(name string) bool { return rowOf(name).reads }
 func rowOf(name string) row {
 	switch name {
 	case "break":
-		return row{do: func(cm *commands, q *request.Request) { cm.breaks.insertBreakpoint(q) }}
+		return row{do: func(cm *commands, q *request.Request) { cm.breaks.Insert(q) }}
 	case "watch":
-		return row{do: func(cm *commands, q *request.Request) { cm.watches.setWatch(q) }}
+		return row{do: func(cm *commands, q *request.Request) { cm.breaks.Watch(q) }}
 	case "catch":
-		return row{do: func(cm *commands, q *request.Request) { cm.watches.setCatch(q) }}
+		return row{do: func(cm *commands, q *request.Request) { cm.breaks.Catch(q) }}
 	case "log":
 		return row{do: func(cm *commands, q *request.Request) { cm.setLog(q) }}
 	case "barrier":
 		return row{do: func(cm *commands, q *request.Request) { cm.runToBarrier(q) }}
 	case "condition":
-		return row{do: func(cm *commands, q *request.Request) { cm.breaks.setCondition(q) }}
+		return row{do: func(cm *commands, q *request.Request) { cm.breaks.SetCondition(q) }}
 	case "ignore":
-		return row{do: func(cm *commands, q *request.Request) { cm.breaks.ignore(q) }}
+		return row{do: func(cm *commands, q *request.Request) { cm.breaks.Ignore(q) }}
 	case "commands":
-		return row{do: func(cm *commands, q *request.Request) { cm.breaks.setCommands(q) }}
+		return row{do: func(cm *commands, q *request.Request) { cm.breaks.SetCommands(q) }}
 	case "clear":
-		return row{do: func(cm *commands, q *request.Request) { cm.breaks.clear(q) }}
+		return row{do: func(cm *commands, q *request.Request) { cm.breaks.Clear(q) }}
 	case "rbreak":
-		return row{do: func(cm *commands, q *request.Request) { cm.breaks.breakMatching(q) }}
+		return row{do: func(cm *commands, q *request.Request) { cm.breaks.BreakMatching(q) }}
 	case "delete", "enable", "disable":
-		return row{do: func(cm *commands, q *request.Request) { cm.breaks.changeBreakpoints(q) }}
+		return row{do: func(cm *commands, q *request.Request) { cm.breaks.Change(q) }}
 	case "info breakpoints", "info watchpoints":
-		return row{do: func(cm *commands, q *request.Request) { cm.breaks.infoBreakpoints(q) }}
+		return row{do: func(cm *commands, q *request.Request) { cm.breaks.Info(q) }}
 	case "continue":
 		return row{do: func(cm *commands, q *request.Request) { cm.runs.continueRun(q) }}
 	case "next", "step":
@@ -194,7 +193,7 @@ func (cm *commands) setLog(q *request.Request) {
 		cm.Fail(q, values.NoExpression())
 		return
 	}
-	cm.breaks.insertBreakpoint(q)
+	cm.breaks.Insert(q)
 }
 
 // runToBarrier executes barrier: a breakpoint that each rank reaches once, and a
@@ -206,5 +205,5 @@ func (cm *commands) runToBarrier(q *request.Request) {
 	}
 	q.Unshare()
 	q.Args.Temporary = true
-	cm.breaks.insertBreakpoint(q)
+	cm.breaks.Insert(q)
 }

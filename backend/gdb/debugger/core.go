@@ -4,6 +4,7 @@ package debugger
 
 import (
 	"sdm/backend"
+	"sdm/backend/gdb/breakpoint"
 	"sdm/backend/gdb/request"
 	"sdm/backend/gdb/values"
 	"sdm/backend/mi"
@@ -50,8 +51,8 @@ type core struct {
 	inCall   bool                           // a function called in an expression has stopped (callOver)
 	named    bool                           // gdb knows $rank and $size, see identify
 	handled  map[string]protocol.SignalInfo // the user's handling of signals, in a shared gdb
-	points   breakpoints
-	breaks   *breakCommands
+	points   breakpoint.Table
+	breaks   *breakpoint.Commands
 	values   *values.Values
 }
 

@@ -4,9 +4,9 @@ package debugger
 
 import (
 	"fmt"
-	"slices"
 	"strings"
 
+	"sdm/backend/gdb/gdbtext"
 	"sdm/backend/gdb/request"
 	"sdm/backend/gdb/values"
 	"sdm/backend/mi"
@@ -123,7 +123,7 @@ func (att *attachment) refuseForCore(info protocol.CommandInfo, args *protocol.A
 		needs = !strings.HasPrefix(args.Expr, "$")
 	case "gdb", "mi":
 		name, _, _ = strings.Cut(strings.TrimSpace(args.Text), " ")
-		needs = strings.HasPrefix(name, "-exec-") || slices.Contains(resuming, name)
+		needs = strings.HasPrefix(name, "-exec-") || gdbtext.Resumes(name)
 	}
 	if !needs {
 		return nil

@@ -13,6 +13,7 @@ import (
 	"sdm/backend"
 	"sdm/backend/gdb/gdbtext"
 	"sdm/backend/gdb/request"
+	"sdm/backend/gdb/values"
 	"sdm/backend/mi"
 )
 
@@ -150,7 +151,7 @@ func (d *Debugger) exec(now time.Duration, r mi.Record) {
 		} else {
 			stop := r.Results
 			if _, told := stop.Get("reason"); !told && d.messages.dropsWatchpoint() {
-				stop = stepped(stop)
+				stop = values.Stepped(stop)
 			}
 			m.reportMessages()
 			if !m.termination.exited(stop) {
@@ -200,7 +201,7 @@ func (d *Debugger) notified(now time.Duration, r mi.Record) {
 	}
 	if r.Name == "breakpoint-deleted" {
 		for _, m := range d.Machines {
-			m.points.deleted(r.Results.Str("id"))
+			m.points.Deleted(r.Results.Str("id"))
 		}
 	}
 	m := d.concerned(r)

@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"time"
 
+	"sdm/backend/gdb/breakpoint"
 	"sdm/backend/gdb/request"
 	"sdm/backend/gdb/values"
 	"sdm/protocol"
@@ -14,11 +15,11 @@ import (
 // deferredStop is a stop that is reported when its displays have values, or after
 // displayWait: an expression that takes long must not delay a stop.
 type deferredStop struct {
-	until        time.Duration
-	tell         func(shown []protocol.Display, values []string, s actionOutput)
-	shown        []protocol.Display
-	texts        []string
-	actionOutput actionOutput // output of the commands of its breakpoint
+	until  time.Duration
+	tell   func(shown []protocol.Display, values []string, s breakpoint.Output)
+	shown  []protocol.Display
+	texts  []string
+	output breakpoint.Output // output of the commands of its breakpoint
 }
 
 // displayWait is how long a stop waits for the values of displays.
@@ -26,15 +27,15 @@ const displayWait = 2 * time.Second
 
 // withDisplays calls tell for a stop, with the output of the breakpoint's commands and
 // the displays that have a value there.
-func (st *stops) withDisplays(t *values.Thread, tell func(shown []protocol.Display, values []string, s actionOutput)) {
-	var acting []*point
-	for _, p := range st.points.reached(t.Stop) {
-		if values.OwnReason(t.Stop) && len(p.lines) > 0 {
+func (st *stops) withDisplays(t *values.Thread, tell func(shown []protocol.Display, values []string, s breakpoint.Output)) {
+	var acting []*breakpoint.Point
+	for _, p := range st.points.Reached(t.Stop) {
+		if values.OwnReason(t.Stop) && len(p.Lines) > 0 {
 			acting = append(acting, p)
 		}
 	}
 	if !st.values.Displays.Any() && len(acting) == 0 {
-		tell(nil, nil, actionOutput{})
+		tell(nil, nil, breakpoint.Output{})
 		return
 	}
 	h := &deferredStop{until: st.now + displayWait, tell: tell}
@@ -45,21 +46,21 @@ func (st *stops) withDisplays(t *values.Thread, tell func(shown []protocol.Displ
 			st.releaseStop(h)
 		})
 	}
-	st.runAllActions(acting, t, func(s actionOutput) {
-		h.actionOutput = s
+	st.runAllActions(acting, t, func(s breakpoint.Output) {
+		h.output = s
 		display()
 	})
 }
 
 // runAllActions calls runActions for several breakpoints, one after another.
-func (st *stops) runAllActions(points []*point, t *values.Thread, then func(actionOutput)) {
+func (st *stops) runAllActions(points []*breakpoint.Point, t *values.Thread, then func(breakpoint.Output)) {
 	if len(points) == 0 {
-		then(actionOutput{})
+		then(breakpoint.Output{})
 		return
 	}
-	st.actions.runActions(points[0], t, func(s actionOutput) {
-		st.runAllActions(points[1:], t, func(more actionOutput) {
-			then(actionOutput{append(s.lines, more.lines...), append(s.texts, more.texts...)})
+	st.breaks.RunActions(points[0], t, func(s breakpoint.Output) {
+		st.runAllActions(points[1:], t, func(more breakpoint.Output) {
+			then(breakpoint.Output{Lines: append(s.Lines, more.Lines...), Texts: append(s.Texts, more.Texts...)})
 		})
 	})
 }
@@ -70,7 +71,7 @@ func (st *stops) releaseStop(h *deferredStop) {
 		return
 	}
 	st.deferred = nil
-	h.tell(h.shown, h.texts, h.actionOutput)
+	h.tell(h.shown, h.texts, h.output)
 }
 
 // displaysOverdue reports a stop whose displays take too long, without them, and

@@ -16,7 +16,7 @@ const stopWait = 3 * time.Second
 // does not stop within stopWait is detached from while it runs.
 func (en *termination) detachRank(q *request.Request) {
 	r := en.run
-	if r == nil || !r.started || len(en.points.list) == 0 || en.Target.AllStop || en.detach != nil {
+	if r == nil || !r.started || len(en.points.List) == 0 || en.Target.AllStop || en.detach != nil {
 		en.detachAtOnce(q, func() {})
 		return
 	}
@@ -66,10 +66,8 @@ func (en *termination) detachAtOnce(q *request.Request, refused func()) {
 // it detaches from a process whose first thread has ended (linux-nat.c, detach). Other ranks of gdb get others.
 func (en *termination) detachByEnd(q *request.Request) {
 	en.Out.ClearChildren = true
-	for _, p := range en.points.list {
-		if !p.gone {
-			en.Tell("delete", "-break-delete", p.gdb)
-		}
+	for _, number := range en.points.Existing() {
+		en.Tell("delete", "-break-delete", number)
 	}
 	en.closing = true // its end is the detach
 	en.GDB.detaching++

@@ -43,7 +43,7 @@ func TestDetachRefusedAfterDeadline(t *testing.T) {
 	m.Thread(1).Running = true
 	m.State = backend.Running
 	m.run = &run{started: true, request: request.Internal("continue")}
-	m.points.claim(1, "main", nil)
+	m.points.Claim(1, "main", nil)
 	q := &request.Request{Command: &request.Command{Name: "detach"}, ID: 7}
 	m.Open = append(m.Open, q)
 	m.termination.detachRank(q)

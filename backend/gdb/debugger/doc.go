@@ -5,8 +5,9 @@
 // share. The host (package gdb) calls Start, Do, Record, Ended, Died, Missed, Tick and Close
 // and executes the Effects of each machine. Through Host a machine asks it about processes and files. A
 // target is what is debugged; gdb calls it an inferior. A call is one command to gdb, a request is one
-// command of a user (package request). Package values shows the state of a stopped rank. Functions and types
-// are used by one goroutine at a time.
+// command of a user (package request). Package values shows the state of a stopped rank, package breakpoint
+// has its breakpoints; both see the rank as an interface (view.go). Functions and types are used by one
+// goroutine at a time.
 //
 // A Machine is a core and parts. The core (core.go, state.go, selection.go, request.go, threads.go) is what all parts
 // share: it asks gdb, answers requests and reports events, and only state.go writes the state, the run and the
@@ -34,9 +35,8 @@
 //     where that is an argument (-target-detach, -list-thread-groups).
 //   - Thread numbers are sdm's, equal on all ranks: c.GDBThread(id) is gdb's number of a thread,
 //     c.Thread(n) finds the thread of a number that gdb reports.
-//   - A breakpoint gets the condition c.breaks.only(condition), and c.breaks.mine translates gdb's report of one
-//     to what it would be for the rank alone. -break-list also lists the breakpoints of other
-//     ranks (c.points.claimed), and a command with an empty list of numbers applies to all.
+//   - Breakpoints are set by package breakpoint, which gives each a condition for this rank alone. -break-list also
+//     lists the breakpoints of other ranks (c.points.Claimed).
 //   - What gdb has once for all inferiors (signals, convenience variables, follow-fork-mode, …) is
 //     changed only by the file that manages it, or is refused if c.GDB.Shared().
 package debugger

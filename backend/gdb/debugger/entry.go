@@ -4,6 +4,7 @@ package debugger
 
 import (
 	"fmt"
+	"sdm/backend/gdb/breakpoint"
 	"sdm/backend/gdb/request"
 	"sdm/backend/gdb/values"
 	"sdm/protocol"
@@ -47,7 +48,7 @@ func (b *bringUp) entryPoint(q *request.Request, a request.Answer) {
 	if a.Failed() {
 		b.first.arrived()
 		why := fmt.Sprintf("cannot stop at %s: %s The rank stays at its first instruction.", b.first.stopAt, a.Results.Str("msg"))
-		if isUnknownPlace(a.Results.Str("msg")) && b.first.stopAt != stopAtMain {
+		if breakpoint.IsUnknownPlace(a.Results.Str("msg")) && b.first.stopAt != stopAtMain {
 			b.goByMain(q, why)
 			return
 		}
@@ -55,7 +56,7 @@ func (b *bringUp) entryPoint(q *request.Request, a request.Answer) {
 		b.stayAtEntry(why)
 		return
 	}
-	b.points.claim(0, b.first.stopAt, a.Results.Path("bkpt").Fields)
+	b.points.Claim(0, b.first.stopAt, a.Results.Path("bkpt").Fields)
 	b.leaveEntry(q)
 }
 
@@ -69,7 +70,7 @@ func (b *bringUp) stayAtEntry(why string) {
 	if first == nil {
 		return
 	}
-	b.stops.withDisplays(first, func(shown []protocol.Display, texts []string, _ actionOutput) {
+	b.stops.withDisplays(first, func(shown []protocol.Display, texts []string, _ breakpoint.Output) {
 		body := b.stops.stopBody(first, "entry")
 		body.Displays = shown
 		c := values.ColumnsWith(b.Target.Rank, b.stops.stopColumns(first))
@@ -102,7 +103,7 @@ func (b *bringUp) goByMain(q *request.Request, why string) {
 			b.first.arrived()
 			b.stayAtEntry(why)
 		default:
-			b.points.claim(0, stopAtMain, a.Results.Path("bkpt").Fields)
+			b.points.Claim(0, stopAtMain, a.Results.Path("bkpt").Fields)
 			b.leaveEntry(q)
 		}
 	})

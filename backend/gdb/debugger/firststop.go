@@ -7,6 +7,7 @@ import (
 	"strconv"
 	"strings"
 
+	"sdm/backend/gdb/breakpoint"
 	"sdm/backend/gdb/request"
 	"sdm/backend/gdb/values"
 )
@@ -117,20 +118,20 @@ func (f *firstStop) leaveStart() {
 				but = append(but, "$_inferior != "+strconv.Itoa(o.inferior))
 			}
 		}
-		command, args := f.breaks.condition(request.Internal("condition"), p.number(), strings.Join(but, " && "))
+		command, args := f.breaks.Condition(request.Internal("condition"), p.number(), strings.Join(but, " && "))
 		f.Tell("condition", command, args...)
 	}
 }
 
 // isFirst reports whether a breakpoint is that of a first stop. All ranks of a gdb may have reached it, so that it is
 // gone.
-func (f *firstStop) isFirst(p *point) bool {
-	return p != nil && p.number == 0 && slices.Contains([]string{f.stopAt, stopAtMain, programUnit}, p.location)
+func (f *firstStop) isFirst(p *breakpoint.Point) bool {
+	return p != nil && p.Number == 0 && slices.Contains([]string{f.stopAt, stopAtMain, programUnit}, p.Location)
 }
 
 // firstAtMain reports whether a rank has stopped first, at main.
 func (f *firstStop) firstAtMain(t *values.Thread) bool {
-	return f.place == stopAtMain && f.isFirst(f.points.at(t.Stop))
+	return f.place == stopAtMain && f.isFirst(f.points.At(t.Stop))
 }
 
 // programUnit is the name that gfortran and Intel's compilers give to the program unit. They generate a main

@@ -73,10 +73,8 @@ func (rs *recovery) detachStuck(still bool) {
 		return
 	}
 	r.checkAt = rs.now + stoppedIdle
-	for _, p := range rs.points.list {
-		if !p.gone {
-			rs.Tell("delete", "-break-delete", p.gdb)
-		}
+	for _, number := range rs.points.Existing() {
+		rs.Tell("delete", "-break-delete", number)
 	}
 	stop := func() { rs.send(ToTarget, sigStop) }
 	if still {

@@ -3,6 +3,7 @@
 package debugger
 
 import (
+	"sdm/backend/gdb/breakpoint"
 	"sdm/backend/mi"
 	"sdm/protocol"
 	"sdm/protocol/rank"
@@ -43,7 +44,7 @@ type GDB struct {
 	Startup         startup
 	Abort           abortPoint
 	Bound           bound
-	conditionErrors conditionErrors
+	conditionErrors breakpoint.ConditionErrors
 	messages        gdbMessages
 	setting         lastSetting
 	start           []*startPoint // breakpoints of ranks that have not reached them yet

@@ -62,7 +62,7 @@ func (r *gdbMessages) forget(told []string) {
 // receiveLog processes a piece of gdb's log. received says that it is part of the answer to a
 // call.
 func (d *GDB) receiveLog(text string, received bool) {
-	whole, taken := d.conditionErrors.receive(text)
+	whole, taken := d.conditionErrors.Receive(text)
 	switch {
 	case whole != "":
 		d.messages.receive(whole + "\n")
@@ -118,11 +118,11 @@ func (d *GDB) translated(line string) string {
 	return numberedIn.ReplaceAllStringFunc(line, func(text string) string {
 		found := numberedIn.FindStringSubmatch(text)
 		for _, m := range d.ranks {
-			if m.points.claimed(found[2]) {
+			if m.points.Claimed(found[2]) {
 				if d.Shared() {
 					found[3] = ""
 				}
-				return found[1] + " " + strconv.Itoa(m.points.numberOf(found[2])) + found[3]
+				return found[1] + " " + strconv.Itoa(m.points.NumberOf(found[2])) + found[3]
 			}
 		}
 		return text
@@ -162,7 +162,7 @@ func (k *call) reportWarnings(r mi.Record) {
 		return
 	}
 	k.by.reportMessagesBut(func(line string) bool {
-		return line == r.Results.Str("msg") || k.of.Args.Pending && isUnknownPlace(line) && (k.of.Replayed || line == k.by.breaks.refusal)
+		return line == r.Results.Str("msg") || k.by.breaks.ToldBefore(k.of, line)
 	})
 }
 

@@ -3,6 +3,7 @@ package debugger
 import (
 	"testing"
 
+	"sdm/backend/gdb/breakpoint"
 	"sdm/backend/gdb/gdbtext"
 	"sdm/backend/mi"
 )
@@ -44,7 +45,7 @@ func TestNumbersInRemarks(t *testing.T) {
 	d := New(2)
 	for i, gdb := range []string{"4", "7"} {
 		m := &core{}
-		m.points.list = []*point{{number: 2 + i, gdb: gdb}}
+		m.points.List = []*breakpoint.Point{{Number: 2 + i, GDB: gdb}}
 		d.ranks = append(d.ranks, m)
 	}
 	for line, want := range map[string]string{
@@ -117,7 +118,7 @@ func TestUnknownPlaces(t *testing.T) {
 		`Invalid thread ID: 99`:                        false,
 		`malformed linespec error: unexpected string.`: false,
 	} {
-		if got := isUnknownPlace(words); got != want {
+		if got := breakpoint.IsUnknownPlace(words); got != want {
 			t.Errorf("%s: %v", words, got)
 		}
 	}

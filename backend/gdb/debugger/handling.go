@@ -5,9 +5,8 @@ package debugger
 import (
 	"fmt"
 	"slices"
-	"strconv"
-	"strings"
 
+	"sdm/backend/gdb/gdbtext"
 	"sdm/backend/gdb/request"
 	"sdm/backend/gdb/values"
 	"sdm/protocol"
@@ -57,7 +56,7 @@ func (sg *signals) withBase(q *request.Request, then func()) {
 	h.asked = true
 	sg.inConsoleOr(q, "info signals", func(a request.Answer) {
 		h.asked = false
-		h.base = signalsIn(a.Text)
+		h.base = gdbtext.SignalsIn(a.Text)
 		for i := range h.base { // temporary, see ignoreSIGCONT
 			if sg.GDB.quietSIGCONT > 0 && h.base[i].Signal == "SIGCONT" {
 				h.base[i].Stop, h.base[i].Print, h.base[i].Pass = true, true, true
@@ -88,7 +87,7 @@ func (sg *signals) handleOwn(q *request.Request, names []string) {
 		for _, name := range signals {
 			h, _ := sg.handlesOwn(name)
 			for _, action := range q.Args.Actions {
-				if !act(&h, action) {
+				if !gdbtext.ApplyHandling(&h, action) {
 					sg.Fail(q, noFlag(action))
 					return
 				}
@@ -111,67 +110,20 @@ func noFlag(word string) *protocol.Fault {
 	return &protocol.Fault{Kind: protocol.FaultGDB, Message: fmt.Sprintf("Unrecognized or ambiguous flag word: \"%s\".", word)}
 }
 
-// act applies one word of handle, which may be abbreviated, to the handling of a signal
-// (GDB manual, Signals). It returns false for an unknown word.
-func act(h *protocol.SignalInfo, word string) bool {
-	if len(word) < 1 {
-		return false
-	}
-	is := func(whole string, least int) bool { return len(word) >= least && strings.HasPrefix(whole, word) }
-	switch {
-	case is("stop", 1):
-		h.Stop, h.Print = true, true
-	case is("ignore", 1):
-		h.Pass = false
-	case is("print", 2):
-		h.Print = true
-	case is("pass", 2):
-		h.Pass = true
-	case is("nostop", 3):
-		h.Stop = false
-	case is("noignore", 3):
-		h.Pass = true
-	case is("noprint", 4):
-		h.Print, h.Stop = false, false
-	case is("nopass", 4):
-		h.Pass = false
-	default:
-		return false
-	}
-	return true
-}
-
 // named returns the signals that words name, in gdb's order: "SIGUSR1", "14", "1-15",
 // or "all", which leaves out the signals that debuggers use.
 func (h *handling) named(words []string) (signals []string, unknown string) {
-	meant := func(word, signal string) bool {
-		low, high, ranged := strings.Cut(word, "-")
-		if !ranged {
-			high = low
-		}
-		first, err1 := strconv.Atoi(low)
-		last, err2 := strconv.Atoi(high)
-		n := slices.Index(numberedSignals, signal) + 1
-		return signal == word || word == "all" && signal != "SIGTRAP" && signal != "SIGINT" ||
-			err1 == nil && err2 == nil && n > 0 && n >= first && n <= last
-	}
 	for _, w := range words {
-		if !slices.ContainsFunc(h.base, func(s protocol.SignalInfo) bool { return meant(w, s.Signal) }) {
+		if !slices.ContainsFunc(h.base, func(s protocol.SignalInfo) bool { return gdbtext.MeansSignal(w, s.Signal) }) {
 			return nil, w
 		}
 	}
 	for _, s := range h.base {
-		if slices.ContainsFunc(words, func(w string) bool { return meant(w, s.Signal) }) {
+		if slices.ContainsFunc(words, func(w string) bool { return gdbtext.MeansSignal(w, s.Signal) }) {
 			signals = append(signals, s.Signal)
 		}
 	}
 	return signals, ""
-}
-
-// numberedSignals are those that gdb knows by number, from 1 on.
-var numberedSignals = []string{
-	"SIGHUP", "SIGINT", "SIGQUIT", "SIGILL", "SIGTRAP", "SIGABRT", "SIGEMT", "SIGFPE",
-	"SIGKILL", "SIGBUS", "SIGSEGV", "SIGSYS", "SIGPIPE", "SIGALRM", "SIGTERM",
 }
 
 // tellHandling updates gdb's table for a signal.
@@ -196,23 +148,12 @@ func (sg *signals) tellHandling(signal string) {
 	}
 	told.Stop, told.Print, told.Pass = all.Stop, all.Print, all.Pass
 	sg.GDB.handling.told[signal] = told
-	line := handleLine(told)
+	line := gdbtext.HandleLine(told)
 	if sg.GDB.quietSIGCONT > 0 && signal == "SIGCONT" {
 		sg.GDB.handle = line
 		return
 	}
 	sg.Tell("handle", console, line)
-}
-
-// handleLine returns the command that sets the handling of a signal.
-func handleLine(h protocol.SignalInfo) string {
-	no := func(want bool, word string) string {
-		if want {
-			return word
-		}
-		return "no" + word
-	}
-	return fmt.Sprintf("handle %s %s %s %s", h.Signal, no(h.Stop, "stop"), no(h.Print, "print"), no(h.Pass, "pass"))
 }
 
 // ownSignal reports whether a thread is to be resumed, because it has stopped at a

@@ -5,6 +5,7 @@ package debugger
 import (
 	"slices"
 
+	"sdm/backend/gdb/gdbtext"
 	"sdm/backend/gdb/request"
 	"sdm/backend/mi"
 	"sdm/protocol"
@@ -36,8 +37,8 @@ func (mv *moves) begin(w wish) {
 		return
 	}
 	mv.moving = &handover{why: why, allStop: w.allStop, waiting: []*request.Request{q}, chosen: mv.chosen, counted: mv.counted, watched: map[int]request.Selection{}}
-	for _, p := range mv.points.list {
-		mv.moving.watched[p.number] = p.watched
+	for _, p := range mv.points.List {
+		mv.moving.watched[p.Number] = p.Watched
 	}
 	mv.moving.keepThreads(mv.core)
 	mv.askKept()
@@ -74,7 +75,7 @@ func (mv *moves) askKept() {
 // this rank, otherwise "".
 func (mv *moves) passing(signal, table string) string {
 	h, own := mv.handlesOwn(signal)
-	if list := signalsIn(table); !own && len(list) == 1 {
+	if list := gdbtext.SignalsIn(table); !own && len(list) == 1 {
 		h = list[0]
 	}
 	if h.Pass {
@@ -200,7 +201,7 @@ func (mv *moves) handleWinch() {
 	if told, ok := mv.GDB.handling.told[usual.Signal]; ok {
 		usual = told
 	}
-	mv.Tell("handle", console, handleLine(usual))
+	mv.Tell("handle", console, gdbtext.HandleLine(usual))
 }
 
 // flushing reports whether the rank is to stop at a SIGWINCH in its old gdb.

@@ -65,8 +65,8 @@ type keptPoint struct{ number, hits, ignore int }
 func (h *handover) keepThreads(m *core) {
 	for _, t := range m.threads {
 		k := keptThread{id: t.ID, stop: t.Stop}
-		if p := m.points.at(t.Stop); p != nil {
-			k.stopped = p.number
+		if p := m.points.At(t.Stop); p != nil {
+			k.stopped = p.Number
 		}
 		if name := t.Stop.Str("signal-name"); t.Stop.Str("reason") == "signal-received" && name != "0" {
 			k.signal = name
@@ -91,13 +91,13 @@ func (h *handover) keepPoints(m *core, table mi.Tuple) (numbers []string) {
 	for _, f := range table.Path("BreakpointTable", "body").Fields {
 		t := f.Value.Fields
 		number := t.Str("number")
-		if !m.points.claimed(number) {
+		if !m.points.Claimed(number) {
 			continue
 		}
 		numbers = append(numbers, number)
-		k := keptPoint{number: m.points.numberOf(number)}
+		k := keptPoint{number: m.points.NumberOf(number)}
 		k.hits, _ = t.Int("times")
-		k.hits += m.points.hitsBefore(number)
+		k.hits += m.points.HitsBefore(number)
 		k.ignore, _ = t.Int("ignore")
 		h.points = append(h.points, k)
 	}

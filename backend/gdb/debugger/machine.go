@@ -5,6 +5,7 @@ package debugger
 
 import (
 	"sdm/backend"
+	"sdm/backend/gdb/breakpoint"
 	"sdm/backend/gdb/request"
 	"sdm/backend/gdb/values"
 )
@@ -47,15 +48,14 @@ func NewMachine(t backend.Target, h Host) *Machine {
 	m.filters = &filters{core: c}
 	m.signals = &signals{core: c, groupStop: m.groupStop}
 	m.abort = &abortWatch{core: c, symbols: m.Symbols}
-	acts := &actions{core: c}
-	m.stops = &stops{core: c, symbols: m.Symbols, first: m.first, record: m.Record, actions: acts}
-	m.runs = &runs{core: c, groupStop: m.groupStop, first: m.first, record: m.Record, signals: m.signals, abort: m.abort, actions: acts, stops: m.stops}
+	m.stops = &stops{core: c, symbols: m.Symbols, first: m.first, record: m.Record}
+	m.runs = &runs{core: c, groupStop: m.groupStop, first: m.first, record: m.Record, signals: m.signals, abort: m.abort, stops: m.stops}
 	m.steps = &steps{core: c, record: m.Record, stops: m.stops, runs: m.runs}
 	m.interruption = &interruption{core: c}
 	m.termination = &termination{core: c, groupStop: m.groupStop, first: m.first, wrapper: m.wrapper, runs: m.runs}
 	m.attach = &attachment{core: c, groupStop: m.groupStop, first: m.first, symbols: m.Symbols, wrapper: m.wrapper, termination: m.termination}
 	m.commands = &commands{
-		core: c, symbols: m.Symbols, groupStop: m.groupStop, watches: &watchCommands{core: c}, signals: m.signals, runs: m.runs, steps: m.steps,
+		core: c, symbols: m.Symbols, groupStop: m.groupStop, signals: m.signals, runs: m.runs, steps: m.steps,
 		interruption: m.interruption, termination: m.termination,
 		lines: &lines{core: c, groupStop: m.groupStop, filters: m.filters, stops: m.stops, runs: m.runs, interruption: m.interruption, termination: m.termination},
 	}
@@ -67,8 +67,8 @@ func NewMachine(t backend.Target, h Host) *Machine {
 		termination: m.termination, commands: m.commands, bringUp: m.bringUp,
 	}
 	m.moves = &moves{core: c, groupStop: m.groupStop, termination: m.termination, commands: m.commands, recovery: m.recovery}
-	c.breaks = &breakCommands{core: c, resume: m.runs.resumeAll}
 	c.values = values.New(view{c, m.Symbols})
+	c.breaks = breakpoint.New(view{c, m.Symbols}, &c.points, c.values, m.runs.resumeAll)
 	c.refusing = m.stops.stoppedInCall
 	return m
 }

@@ -25,57 +25,17 @@ type lines struct {
 	termination  *termination
 }
 
-// resuming are gdb's commands that resume a target, with gdb's abbreviations. Without &
-// gdb reads no command until the target stops (GDB manual, Background Execution).
-var resuming = []string{
-	"continue", "c", "fg", "next", "n", "nexti", "ni", "step", "s", "stepi", "si", "finish", "fin",
-	"until", "u", "advance", "adv", "jump", "j", "signal", "reverse-continue", "rc", "reverse-next", "rn", "reverse-step", "rs",
-	"reverse-finish", "reverse-nexti", "rni", "reverse-stepi", "rsi",
-}
-
-// refusedLines would end gdb or detach the target, or would read sdm's next commands as
-// their own further lines.
-var refusedLines = map[string]string{
-	"run": launchHint, "r": launchHint, "start": launchHint, "starti": launchHint, "-exec-run": launchHint,
-	"attach": attachHint, "-target-attach": attachHint, "target": attachHint, "inferior": attachHint,
-	"quit": quitHint, "q": quitHint, "exit": quitHint, "-gdb-exit": quitHint,
-	"commands": "mi -break-commands NUMBER \"LINE\"... takes all lines at once",
-	"define":   linesHint, "document": linesHint, "while": linesHint, "if": linesHint, "actions": linesHint,
-	"edit": linesHint, "pi": linesHint, "python-interactive": linesHint, "guile-repl": linesHint, "gr": linesHint,
-}
-
-const (
-	launchHint = "launch starts the ranks"
-	attachHint = "attach takes control of processes; a gdb here debugs one of them"
-	quitHint   = "quit ends the session, kill and detach a rank"
-	linesHint  = "it reads further lines: put them into a file, and `source FILE`"
-)
-
-// needWords are commands that are passed on only with arguments: alone they would read
-// sdm's next commands.
-var needWords = []string{"python", "py", "guile", "gu", "shell", "!", "compile", "expression"}
-
-// ownLines are gdb commands for which sdm has its own.
-var ownLines = map[string]string{
-	"kill": "kill", "k": "kill", "detach": "detach", "det": "detach", "-target-detach": "detach",
-	"interrupt": "interrupt", "-exec-interrupt": "interrupt",
-}
-
 // intercept answers lines that must not reach gdb unchanged.
 func (ln *lines) intercept(q *request.Request, line string) bool {
-	word, rest, _ := strings.Cut(line, " ")
+	word, _, _ := strings.Cut(line, " ")
 	if ln.refuses(q, line) || ln.disturbs(q, line) {
 		return true
 	}
-	why, refused := refusedLines[word]
-	if strings.TrimSpace(rest) == "" && slices.Contains(needWords, word) {
-		why, refused = linesHint, true
-	}
-	if refused {
+	if why, refused := gdbtext.RefusedLine(line); refused {
 		ln.Fail(q, &protocol.Fault{Kind: protocol.FaultUsage, Message: word + " is not handed to gdb", Hint: why})
 		return true
 	}
-	switch ownLines[word] {
+	switch gdbtext.CommandFor(word) {
 	case "kill":
 		ln.termination.kill(q)
 	case "detach":
@@ -100,9 +60,9 @@ func (ln *lines) passLine(q *request.Request) {
 	if found := setsObject.FindStringSubmatch(line); found != nil {
 		ln.GDB.objects = !slices.Contains([]string{"off", "of", "no", "n", "disable", "0"}, found[1])
 	}
-	line = withoutInput(line)
+	line = gdbtext.WithoutInput(line)
 	word, _, _ := strings.Cut(line, " ")
-	if slices.Contains(resuming, word) {
+	if gdbtext.Resumes(word) {
 		if ln.StateNow() != backend.Stopped {
 			ln.Fail(q, ln.StateNow().Refuse(protocol.NeedStopped))
 			return
@@ -156,16 +116,6 @@ func (s *lastSetting) outputOf(c *request.Command, text string) string {
 		return s.text
 	}
 	return text
-}
-
-// withoutInput keeps a shell command from reading the commands for gdb.
-func withoutInput(line string) string {
-	for _, shell := range []string{"shell ", "!"} {
-		if rest, ok := strings.CutPrefix(line, shell); ok {
-			return "shell exec </dev/null; " + rest
-		}
-	}
-	return line
 }
 
 // passMI executes a GDB/MI command, after making the thread and frame that the user has

@@ -4,6 +4,7 @@ package debugger
 
 import (
 	"sdm/backend/gdb/request"
+	"sdm/backend/gdb/values"
 	"sdm/backend/mi"
 	"sdm/protocol"
 	"sdm/protocol/pattern"
@@ -75,12 +76,12 @@ func (rec *recording) recorded(stop mi.Tuple) mi.Tuple {
 	case rec.Wanted && stop.Str("reason") == "signal-received" && name == "0" && !rec.run.interrupted:
 		reason = notRecorded
 	case stop.Str("reason") == "signal-received" && name == "SIGINT" && rec.run.interrupted:
-		return withoutReason(stop)
+		return values.WithoutReason(stop)
 	}
 	if reason == "" {
 		return stop
 	}
-	return withReason(stop, reason)
+	return values.WithReason(stop, reason)
 }
 
 // startOver forgets what the last gdb has recorded.

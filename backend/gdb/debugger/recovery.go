@@ -147,7 +147,7 @@ func (rs *recovery) toFirstStop(first *values.Thread) {
 				rs.reportStopped(first)
 				return
 			}
-			rs.points.claim(0, rs.firstStop, a.Results.Path("bkpt").Fields)
+			rs.points.Claim(0, rs.firstStop, a.Results.Path("bkpt").Fields)
 			rs.first.place = rs.firstStop
 			rs.resumeAgain()
 		})

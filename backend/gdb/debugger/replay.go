@@ -4,7 +4,6 @@
 package debugger
 
 import (
-	"encoding/json"
 	"fmt"
 
 	"sdm/backend/gdb/request"
@@ -36,17 +35,8 @@ func (cm *commands) replay(list []protocol.Command, then func()) {
 	then()
 }
 
-// faultIn returns the fault that an answer is, or nil.
-func faultIn(g protocol.Group) *protocol.Fault {
-	var f protocol.Fault
-	if g.Kind != protocol.KindFault || json.Unmarshal(g.Body, &f) != nil {
-		return nil
-	}
-	return &f
-}
-
 func (cm *commands) notAgain(q *request.Request, g protocol.Group) {
-	f := faultIn(g)
+	f := request.FaultIn(g)
 	if f == nil {
 		return
 	}

@@ -10,7 +10,6 @@ import (
 	"sdm/protocol"
 	"sdm/protocol/canonical"
 	"sdm/protocol/column"
-	"sdm/protocol/pattern"
 	"sdm/protocol/rank"
 )
 
@@ -39,23 +38,12 @@ func (c *core) Fail(q *request.Request, f *protocol.Fault) {
 // Refused answers with gdb's error message.
 func (c *core) Refused(q *request.Request, a request.Answer) {
 	c.refusing(a)
-	message := a.Results.Str("msg")
-	if q.Args.Condition != "" {
-		message = c.breaks.errorText(a)
-	}
-	if found := unknownNumber.FindStringSubmatch(message); found != nil && len(q.Args.Breakpoints) > 0 {
-		c.Fail(q, noBreakpoint(c.points.numberOf(found[1])))
-		return
-	}
+	message := c.breaks.Explain(q, a)
 	if q.Args.Frame != nil && strings.HasPrefix(message, "Invalid frame id: ") { // gdb 13 names two
 		message = values.NoFrame(*q.Args.Frame)
 	}
 	c.Fail(q, &protocol.Fault{Kind: protocol.FaultGDB, Message: message})
 }
-
-// unknownNumber matches gdb's error for a breakpoint that does not exist, by its own
-// number.
-var unknownNumber = pattern.New(`^No breakpoint number ([0-9]+)\.$`)
 
 // Say answers a request with a group, unless it was answered before. It passes the group to
 // q.Into, or adds it to the messages of the machine.

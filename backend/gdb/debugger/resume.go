@@ -15,7 +15,6 @@ type runs struct {
 	record    *recording
 	signals   *signals
 	abort     *abortWatch
-	actions   *actions
 	stops     *stops
 	locking   string // the user's scheduler-locking
 }
@@ -54,7 +53,7 @@ func (rn *runs) resume(q *request.Request, others func(), command string, args .
 	rn.first.leaveStart()
 	rn.record.limit = ""
 	rn.stops.within = within{}
-	rn.actions.countHits()
+	rn.breaks.CountHits()
 	r := &run{request: q, outstanding: 1}
 	rn.begins(r)
 	k := rn.ask(q, func(a request.Answer) { rn.resumed(r, others, a) }, command, args...)

@@ -7,6 +7,7 @@ import (
 	"strings"
 
 	"sdm/backend/gdb/request"
+	"sdm/backend/gdb/values"
 	"sdm/backend/mi"
 	"sdm/protocol"
 	"sdm/protocol/pattern"
@@ -69,7 +70,7 @@ func (rn *runs) resumeLogged(logged []string) {
 func (rn *runs) halfWay(r *run, stop mi.Tuple, logged []string) {
 	rn.resumeLogged(logged)
 	if isStep(r.request.Name) && stop.Str("thread-id") == rn.GDBThread(r.thread) {
-		stop = stepped(stop)
+		stop = values.Stepped(stop)
 	} else {
 		r.interrupted, r.stale = true, true
 	}
@@ -104,7 +105,7 @@ func (rn *runs) ownErrors(lines []string) string {
 	others := false // the previous line was about a breakpoint of another rank
 	for _, line := range lines {
 		if found := notInserted.FindStringSubmatch(line); found != nil {
-			others = rn.GDB.Shared() && found[1] != "0" && !rn.points.claimed(found[1])
+			others = rn.GDB.Shared() && found[1] != "0" && !rn.points.Claimed(found[1])
 			line = rn.GDB.translated(line)
 		} else if others = others && strings.HasPrefix(line, "Cannot access memory "); others {
 			continue

@@ -7,9 +7,10 @@ import (
 	"strconv"
 	"strings"
 
+	"sdm/backend/gdb/breakpoint"
+	"sdm/backend/gdb/gdbtext"
 	"sdm/backend/gdb/request"
 	"sdm/backend/gdb/values"
-	"sdm/backend/mi"
 	"sdm/protocol"
 )
 
@@ -37,7 +38,7 @@ func (rn *runs) advance(q *request.Request) { rn.resumeTo(q, "advance") }
 // just ended that fails ("Command aborted."), and after such a search gdb
 // has the innermost frame selected.
 func (rn *runs) resumeTo(q *request.Request, word string) {
-	rn.breaks.inSelectedFile(q, q.Args.Location, func(location string) {
+	rn.breaks.InSelectedFile(q, q.Args.Location, func(location string) {
 		if location == "" {
 			rn.resumeByLine(q, word+" ")
 			return
@@ -50,7 +51,7 @@ func (rn *runs) resumeTo(q *request.Request, word string) {
 
 // jump resumes the selected thread at another location.
 func (rn *runs) jump(q *request.Request) {
-	rn.breaks.inSelectedFile(q, q.Args.Location, func(location string) {
+	rn.breaks.InSelectedFile(q, q.Args.Location, func(location string) {
 		rn.onlyPlace(q, location, func(location string) { rn.resumeOne(q, "-exec-jump", location) }, func() {
 			rn.Fail(q, &protocol.Fault{Kind: protocol.FaultGDB, Message: "Unreasonable jump request"})
 		})
@@ -65,8 +66,8 @@ func (rn *runs) onlyPlace(q *request.Request, location string, then func(locatio
 		then(location)
 		return
 	}
-	rn.breaks.places(q, location, func(own mi.Tuple) {
-		if at := placesOf(own); len(at) == 1 {
+	rn.breaks.Places(q, location, func(at []string) {
+		if len(at) == 1 {
 			then("*" + at[0])
 			return
 		}
@@ -77,7 +78,7 @@ func (rn *runs) onlyPlace(q *request.Request, location string, then func(locatio
 // continueWithSignal executes signal, for the selected thread. "0" drops the signal with
 // which the rank has stopped.
 func (rn *runs) continueWithSignal(q *request.Request) {
-	if !isSignal(q.Args.Signal) {
+	if !gdbtext.IsSignal(q.Args.Signal) {
 		rn.Fail(q, notASignal(q.Args.Signal))
 		return
 	}
@@ -99,17 +100,6 @@ func notASignal(text string) *protocol.Fault {
 	}
 }
 
-// isSignal reports whether a text is one word that may name a signal in a line for gdb.
-// gdb decides whether it does.
-func isSignal(text string) bool {
-	for i := range len(text) {
-		if c := text[i] | 0x20; !(c >= 'a' && c <= 'z' || text[i] >= '0' && text[i] <= '9') {
-			return false
-		}
-	}
-	return text != ""
-}
-
 // continueRun executes continue. With a count N it ignores the next N-1 hits of the breakpoint
 // at which the rank has stopped, as gdb does; elsewhere the count has no effect. Both
 // are reported in gdb's words.
@@ -121,12 +111,12 @@ func (rn *runs) continueRun(q *request.Request) {
 }
 
 func (rn *runs) ignoreNext(q *request.Request, t *values.Thread) {
-	p, hits := rn.points.at(t.Stop), q.Args.Count-1
+	p, hits := rn.points.At(t.Stop), q.Args.Count-1
 	// =breakpoint-deleted may be outstanding
-	if p == nil || p.gone || p.number <= 0 || t.Stop.Str("disp") == "del" {
+	if p == nil || p.Gone || p.Number <= 0 || t.Stop.Str("disp") == "del" {
 		rn.Event(protocol.KindNote, protocol.Note{Text: "Not stopped at any breakpoint; argument ignored."})
 		return
 	}
-	rn.Tell(q.What(), "-break-after", p.gdb, strconv.Itoa(hits))
-	rn.Event(protocol.KindNote, protocol.Note{Text: ignoring(p.number, hits)})
+	rn.Tell(q.What(), "-break-after", p.GDB, strconv.Itoa(hits))
+	rn.Event(protocol.KindNote, protocol.Note{Text: breakpoint.Ignoring(p.Number, hits)})
 }

@@ -5,6 +5,7 @@ package debugger
 import (
 	"strings"
 
+	"sdm/backend/gdb/gdbtext"
 	"sdm/backend/gdb/request"
 	"sdm/protocol"
 )
@@ -25,7 +26,7 @@ func (sg *signals) handleSignal(q *request.Request) {
 		return
 	}
 	for _, w := range words {
-		if !isSignal(strings.ReplaceAll(w, "-", "")) { // "1-15" is a range
+		if !gdbtext.IsSignal(strings.ReplaceAll(w, "-", "")) { // "1-15" is a range
 			sg.Fail(q, notASignal(w))
 			return
 		}
@@ -36,17 +37,17 @@ func (sg *signals) handleSignal(q *request.Request) {
 	}
 	line := "handle " + strings.Join(words, " ")
 	sg.groupStop.keepHandling(line)
-	sg.values.Printer.InConsole(q, line, func(text string) { sg.Reply(q, signalTable{signalsIn(text)}) })
+	sg.values.Printer.InConsole(q, line, func(text string) { sg.Reply(q, signalTable{gdbtext.SignalsIn(text)}) })
 }
 
 func (sg *signals) infoSignals(q *request.Request) {
-	if s := q.Args.Signal; s != "" && !isSignal(s) {
+	if s := q.Args.Signal; s != "" && !gdbtext.IsSignal(s) {
 		sg.Fail(q, notASignal(s))
 		return
 	}
 	line := strings.TrimSpace("info signals " + q.Args.Signal)
 	sg.values.Printer.InConsole(q, line, func(text string) {
-		list := signalsIn(text)
+		list := gdbtext.SignalsIn(text)
 		for i := range list {
 			if own, ok := sg.handlesOwn(list[i].Signal); ok {
 				list[i] = own
@@ -54,28 +55,4 @@ func (sg *signals) infoSignals(q *request.Request) {
 		}
 		sg.Reply(q, signalTable{list})
 	})
-}
-
-// signalsIn parses gdb's table:
-//
-//	Signal        Stop\tPrint\tPass to program\tDescription
-//	SIGUSR1       No\tNo\tYes\t\tUser defined signal 1
-func signalsIn(text string) []protocol.SignalInfo {
-	list := []protocol.SignalInfo{}
-	for line := range strings.Lines(text) {
-		cells := strings.FieldsFunc(strings.TrimSuffix(line, "\n"), func(r rune) bool { return r == '\t' })
-		if len(cells) < 3 {
-			continue
-		}
-		first := strings.Fields(cells[0])
-		if len(first) != 2 || first[0] == "Signal" {
-			continue
-		}
-		i := protocol.SignalInfo{Signal: first[0], Stop: first[1] == "Yes", Print: cells[1] == "Yes", Pass: cells[2] == "Yes"}
-		if len(cells) > 3 {
-			i.Meaning = cells[3]
-		}
-		list = append(list, i)
-	}
-	return list
 }

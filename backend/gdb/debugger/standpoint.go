@@ -26,9 +26,9 @@ func (ln *lines) ownStandpoints(text string) string {
 	own, deleted := false, -1
 	for line := range strings.SplitSeq(text, "\n") {
 		switch found := stoppedAt.FindStringSubmatch(line); {
-		case found != nil && ln.points.claimed(found[1]):
+		case found != nil && ln.points.Claimed(found[1]):
 			own = true
-			line = strings.Replace(line, found[1], strconv.Itoa(ln.points.numberOf(found[1])), 1)
+			line = strings.Replace(line, found[1], strconv.Itoa(ln.points.NumberOf(found[1])), 1)
 		case found != nil && ln.GDB.Shared():
 			continue
 		case line == sinceDeleted && ln.GDB.Shared():

@@ -28,7 +28,7 @@ func TestOwnStandpoints(t *testing.T) {
 				d.Add(NewMachine(backend.Target{}, Host{}))
 			}
 			m := d.Machines[0]
-			m.points.claim(2, "f", mi.Tuple{{Name: "number", Value: mi.Value{Str: "7"}}})
+			m.points.Claim(2, "f", mi.Tuple{{Name: "number", Value: mi.Value{Str: "7"}}})
 			if got := m.commands.lines.ownStandpoints(c.text); got != c.want {
 				t.Errorf("got %q, want %q", got, c.want)
 			}

@@ -5,6 +5,7 @@ package debugger
 import (
 	"fmt"
 	"sdm/backend"
+	"sdm/backend/gdb/breakpoint"
 	"sdm/backend/gdb/request"
 	"sdm/protocol"
 	"sdm/protocol/canonical"
@@ -62,7 +63,7 @@ func (c *core) finished() bool { return c.State.IsOver() || c.failed }
 
 // startsOver forgets what the last gdb has said of the rank.
 func (c *core) startsOver() {
-	c.threads, c.counted, c.points, c.handled, c.named = nil, 0, breakpoints{}, nil, false
+	c.threads, c.counted, c.points, c.handled, c.named = nil, 0, breakpoint.Table{}, nil, false
 	c.run, c.journal.commands = nil, nil
 	c.killing, c.leaving, c.failed, c.closing, c.notified, c.killAt = false, false, false, false, false, 0
 	c.choose(request.Selection{Thread: 1})

@@ -39,7 +39,7 @@ func (sp *steps) steppedOut(r *run, t *values.Thread) bool {
 		r.onward--
 	}
 	if r.onward == 0 {
-		t.Stop = stepped(withoutReason(t.Stop))
+		t.Stop = values.Stepped(values.WithoutReason(t.Stop))
 		return false
 	}
 	sp.standsStill()

@@ -9,6 +9,7 @@ import (
 	"strings"
 
 	"sdm/backend"
+	"sdm/backend/gdb/breakpoint"
 	"sdm/backend/gdb/request"
 	"sdm/backend/gdb/values"
 	"sdm/backend/mi"
@@ -57,20 +58,20 @@ func (st *stops) furtherStops(t *values.Thread) (same int, reasons []string) {
 // reasonOf translates a stop record (GDB manual, GDB/MI Async Records).
 func (st *stops) reasonOf(stop mi.Tuple) protocol.Stop {
 	s := protocol.Stop{Reason: stop.Str("reason")}
-	s.Detail = eventOf(stop)
-	if n := stoppedBy(stop); n != "" {
-		s.Breakpoint = st.points.numberOf(n)
+	s.Detail = breakpoint.EventOf(stop)
+	if n := values.StoppedBy(stop); n != "" {
+		s.Breakpoint = st.points.NumberOf(n)
 	}
-	s.Software = st.points.isSoftware(stop)
+	s.Software = st.points.IsSoftware(stop)
 	switch {
 	case !values.OwnReason(stop):
 		return protocol.Stop{Reason: "interrupted"}
 	case stop.Str("bkptno") != "": // or a catchpoint
-		s.Temporary = stop.Str("disp") == "del" || st.first.isFirst(st.points.at(stop))
-		if p := st.points.at(stop); p != nil && p.barrier {
+		s.Temporary = stop.Str("disp") == "del" || st.first.isFirst(st.points.At(stop))
+		if p := st.points.At(stop); p != nil && p.Barrier {
 			s.Reason = "barrier"
 		} else if p != nil && s.Detail == "" {
-			s.Detail = p.eventAt()
+			s.Detail = p.Event()
 		}
 	case s.Reason == "signal-received" || s.Reason == values.StopAtCore:
 		s.Signal, s.Meaning = stop.Str("signal-name"), stop.Str("signal-meaning")
@@ -79,8 +80,8 @@ func (st *stops) reasonOf(stop mi.Tuple) protocol.Stop {
 	case s.Reason == "function-finished":
 		_, s.Returned = stop.Get("return-value")
 	}
-	for _, w := range otherTriggers(stop) {
-		s.Triggered = append(s.Triggered, protocol.Trigger{Reason: w.Str("reason"), Breakpoint: st.points.numberOf(stoppedBy(w)), Software: st.points.isSoftware(w)})
+	for _, w := range values.OtherTriggers(stop) {
+		s.Triggered = append(s.Triggered, protocol.Trigger{Reason: w.Str("reason"), Breakpoint: st.points.NumberOf(values.StoppedBy(w)), Software: st.points.IsSoftware(w)})
 	}
 	return s
 }
@@ -94,14 +95,14 @@ func (st *stops) stopColumns(t *values.Thread) []column.Column {
 	if f, ok := values.FrameIn(t.Stop); ok {
 		c.Frame("", f)
 	}
-	if n := st.points.placeOf(t.Stop); n > 0 {
+	if n := st.points.PlaceOf(t.Stop); n > 0 {
 		c.Add("place", strconv.Itoa(n))
 	}
 	if v, ok := t.Stop.Get("return-value"); ok {
 		c.Add("value", v.Str)
 	}
 	watched(c, "", t.Stop)
-	for i, w := range otherTriggers(t.Stop) {
+	for i, w := range values.OtherTriggers(t.Stop) {
 		watched(c, "triggered."+strconv.Itoa(i)+".", w)
 	}
 	if pid := t.Stop.Str("newpid"); pid != "" {
@@ -129,20 +130,9 @@ func (st *stops) otherText(stop mi.Tuple) string {
 		text += " " + s.Signal
 	}
 	if f, ok := values.FrameIn(stop); ok {
-		text += ", " + place(f.Frame)
+		text += ", " + values.PlaceOf(f.Frame)
 	}
 	return text
-}
-
-// place returns text like "helper at work.c:21".
-func place(f protocol.Frame) string {
-	switch {
-	case f.File != "":
-		return fmt.Sprintf("%s at %s:%d", f.Func, f.File, f.Line)
-	case f.From != "":
-		return f.Func + " from " + f.From
-	}
-	return f.Func
 }
 
 // stoppedInCall checks whether gdb's error means that a function that an expression

@@ -4,6 +4,7 @@ package debugger
 
 import (
 	"sdm/backend"
+	"sdm/backend/gdb/breakpoint"
 	"sdm/backend/gdb/request"
 	"sdm/backend/gdb/values"
 	"sdm/backend/mi"
@@ -27,7 +28,7 @@ func (rn *runs) stopped(stop mi.Tuple) {
 		return // of a call in an expression (stoppedInCall), or late
 	}
 	if (r.request.Name == "finish" || r.onward > 0) && t.ID == r.thread {
-		t.Stop = finished(t.Stop)
+		t.Stop = values.Finished(t.Stop)
 	}
 	stop = t.Stop
 	if !values.OwnReason(stop) && !r.interrupted && t.ID != r.thread {
@@ -40,42 +41,49 @@ func (rn *runs) stopped(stop mi.Tuple) {
 		rn.continueThread(r, t.ID)
 		return
 	}
-	if p := rn.points.at(stop); p.resumes() || rn.points.isPassed(p) {
+	if p := rn.points.At(stop); p.Resumes() || rn.points.IsPassed(p) {
 		rn.passBy(r, t, p)
 		return
 	}
-	rn.breaks.countDown(stop)
+	rn.countDown(stop)
 	if rn.signals.ownSignal(t) && t.ID != r.thread { // gdb has forgotten where a step was to end
 		if !r.interrupted {
 			rn.continueThread(r, t.ID)
 			return
 		}
-		t.Stop = withoutReason(t.Stop)
+		t.Stop = values.WithoutReason(t.Stop)
 	}
 	r.stoppedBy(t)
 }
 
 // passBy has a thread execute the actions of a breakpoint, and resumes it. The thread stays stopped if the rank is being
 // stopped, or if the thread steps: gdb has forgotten where the step was to end.
-func (rn *runs) passBy(r *run, t *values.Thread, p *point) {
+func (rn *runs) passBy(r *run, t *values.Thread, p *breakpoint.Point) {
 	r.outstanding++ // nothing is decided before the thread resumes
-	rn.actions.passBy(t, p, func(stays mi.Tuple) {
+	rn.breaks.PassBy(t, p, func(stays mi.Tuple) {
 		r.outstanding--
 		switch {
 		case rn.run != r || rn.State.IsOver():
 		case stays != nil:
 			t.Stop = stays
-			rn.breaks.countDown(t.Stop)
+			rn.countDown(t.Stop)
 			r.stoppedBy(t)
 		case r.interrupted:
 			r.stoppedBy(t)
-			t.Stop = withoutReason(t.Stop)
+			t.Stop = values.WithoutReason(t.Stop)
 		case t.ID == r.thread:
 			r.stoppedBy(t)
 		default:
 			rn.continueThread(r, t.ID)
 		}
 	})
+}
+
+// countDown counts a hit of a breakpoint that gdb disables after some.
+func (rn *runs) countDown(stop mi.Tuple) {
+	if again := rn.breaks.CountDown(stop); again != nil {
+		rn.journal.recount(*again)
+	}
 }
 
 // callOver processes a *stopped without thread and reason: with it gdb reports the end
@@ -87,7 +95,7 @@ func (rn *runs) callOver(stop mi.Tuple) {
 	}
 	rn.ask(request.Internal("continue"), func(a request.Answer) {
 		if stop, stands := rn.unreportedStop(a.Results); stands {
-			rn.stopped(finished(stop))
+			rn.stopped(values.Finished(stop))
 		}
 	}, "-list-thread-groups", rn.group)
 }

@@ -5,6 +5,7 @@ package debugger
 import (
 	"slices"
 
+	"sdm/backend/gdb/breakpoint"
 	"sdm/backend/gdb/values"
 	"sdm/protocol"
 )
@@ -15,7 +16,6 @@ type stops struct {
 	symbols  *symbols
 	first    *firstStop
 	record   *recording
-	actions  *actions
 	deferred *deferredStop // a stop that waits for the values of displays, or nil
 	within   within
 }
@@ -25,13 +25,13 @@ type stopReport struct {
 	thread *values.Thread
 	reason string // replaces that of gdb; "": it does not
 	// brief reports where the rank is, without breakpoints and displays.
-	brief        bool
-	address      bool            // with the address of the place, even if it has a line
-	caller       *protocol.Frame // the frame of the program that has called the library; nil: none
-	called       string          // … and the function of the library
-	shown        []protocol.Display
-	values       []string     // of shown
-	actionOutput actionOutput // by commands of breakpoints
+	brief   bool
+	address bool            // with the address of the place, even if it has a line
+	caller  *protocol.Frame // the frame of the program that has called the library; nil: none
+	called  string          // … and the function of the library
+	shown   []protocol.Display
+	values  []string          // of shown
+	output  breakpoint.Output // by commands of breakpoints
 }
 
 // stopStage asks gdb for a part of a report. It calls next once, at once or when gdb has answered.
@@ -76,7 +76,7 @@ func (st *stops) readFrames(s *stopReport, next func()) { st.symbols.named(s.thr
 
 func (st *stops) nameFrame(s *stopReport, next func()) { st.values.Frames.NameFrame(s.thread, next) }
 
-func (st *stops) locatePoint(s *stopReport, next func()) { st.breaks.withLocation(s.thread, next) }
+func (st *stops) locatePoint(s *stopReport, next func()) { st.breaks.WithLocation(s.thread, next) }
 
 func (st *stops) findCaller(s *stopReport, next func()) {
 	if s.brief && values.Crashed(s.thread.Stop) == "" {
@@ -90,8 +90,8 @@ func (st *stops) findCaller(s *stopReport, next func()) {
 }
 
 func (st *stops) showDisplays(s *stopReport, next func()) {
-	st.withDisplays(s.thread, func(shown []protocol.Display, values []string, actionOutput actionOutput) {
-		s.shown, s.values, s.actionOutput = shown, values, actionOutput
+	st.withDisplays(s.thread, func(shown []protocol.Display, values []string, output breakpoint.Output) {
+		s.shown, s.values, s.output = shown, values, output
 		next()
 	})
 }
@@ -117,24 +117,24 @@ func (st *stops) emitStop(s *stopReport) {
 			st.journal.forget(w.Breakpoint)
 		}
 	}
-	body.Displays, body.Commands = s.shown, s.actionOutput.lines
+	body.Displays, body.Commands = s.shown, s.output.Lines
 	c := values.ColumnsWith(st.Target.Rank, st.stopColumns(t))
 	if f, ok := values.FrameIn(t.Stop); ok && s.address && f.Line != 0 {
 		c.Add("addr", f.Addr)
 	}
 	c.Displays(s.shown, s.values)
-	outputs(c, s.actionOutput)
+	s.output.AddTo(c)
 	st.Event(protocol.KindStopped, body, c.Sorted()...)
 }
 
 // addPoints adds what the breakpoints of a stop ask for. The breakpoint of the first stop is at the same
 // place as others and is not silent.
 func (st *stops) addPoints(body *protocol.Stop, t *values.Thread) {
-	reached := st.points.reached(t.Stop)
+	reached := st.points.Reached(t.Stop)
 	for _, p := range reached {
-		body.Then = append(body.Then, p.then()...)
+		body.Then = append(body.Then, p.Then()...)
 	}
-	silent := len(reached) > 0 && !slices.ContainsFunc(reached, func(p *point) bool { return !p.silent() })
+	silent := len(reached) > 0 && !slices.ContainsFunc(reached, func(p *breakpoint.Point) bool { return !p.IsSilent() })
 	body.Silent = st.first.place == "" && silent
 }
 

@@ -63,7 +63,7 @@ func (c *core) setStopped(stop mi.Tuple) (first *values.Thread) {
 		return nil
 	}
 	first = c.Thread(id)
-	first.Running, first.Stop = false, oneReason(stop)
+	first.Running, first.Stop = false, values.OneReason(stop)
 	with, _ := stop.Get("stopped-threads")
 	if with.Kind == mi.String && with.Str == "all" {
 		for _, th := range c.threads {

@@ -110,13 +110,13 @@ func (mv *moves) moved() {
 func (mv *moves) tellKept(h *handover) {
 	for _, k := range h.threads {
 		if t := mv.threads.Find(k.id); t != nil {
-			t.Stop = mv.points.renumbered(k.stop, k.stopped)
+			t.Stop = mv.points.Renumbered(k.stop, k.stopped)
 		}
 	}
 	for _, k := range h.points {
-		if p := mv.points.find([]int{k.number}); p != nil {
-			p.before = k.hits
-			mv.Tell("ignore", "-break-after", p.gdb, strconv.Itoa(k.ignore))
+		if p := mv.points.Find([]int{k.number}); p != nil {
+			p.Before = k.hits
+			mv.Tell("ignore", "-break-after", p.GDB, strconv.Itoa(k.ignore))
 		}
 	}
 	for _, v := range h.vars {

@@ -2,7 +2,11 @@
 
 package request
 
-import "sdm/backend/mi"
+import (
+	"encoding/json"
+	"sdm/backend/mi"
+	"sdm/protocol"
+)
 
 // Answer is gdb's answer to one call.
 type Answer struct {
@@ -20,4 +24,13 @@ type Capture struct {
 	Print            bool // output goes to Answer.Text
 	Raw              bool // as records of GDB/MI, not as text
 	SeparateWarnings bool // gdb's log, which has its warnings, goes to Answer.Warned
+}
+
+// FaultIn returns the fault that an answer is, or nil.
+func FaultIn(g protocol.Group) *protocol.Fault {
+	var f protocol.Fault
+	if g.Kind != protocol.KindFault || json.Unmarshal(g.Body, &f) != nil {
+		return nil
+	}
+	return &f
 }

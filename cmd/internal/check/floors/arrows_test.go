@@ -27,7 +27,8 @@ var rooms = []struct {
 	path            string
 	upward, mutuals int
 }{
-	{"sdm/backend/gdb/debugger", 3, 7},
+	{"sdm/backend/gdb/breakpoint", 0, 0},
+	{"sdm/backend/gdb/debugger", 1, 0},
 	{"sdm/backend/probe", 0, 0},
 	{"sdm/backend/probe/internal/sampler", 2, 0},
 	{"sdm/backend/sim", 9, 6},

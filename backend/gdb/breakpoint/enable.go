@@ -1,6 +1,6 @@
 // Deleting, enabling and disabling breakpoints or single locations.
 
-package debugger
+package breakpoint
 
 import (
 	"fmt"
@@ -12,12 +12,12 @@ import (
 	"sdm/protocol"
 )
 
-// changeBreakpoints executes delete, enable and disable, for those that are named or
+// Change executes delete, enable and disable, for those that are named or
 // for all.
-func (bc *breakCommands) changeBreakpoints(q *request.Request) {
+func (bc *Commands) Change(q *request.Request) {
 	numbers, unknown := bc.points.gdbs(q.Args.Breakpoints)
 	for _, p := range q.Args.Places {
-		if bc.points.find([]int{p.Breakpoint}) == nil && unknown == nil {
+		if bc.points.Find([]int{p.Breakpoint}) == nil && unknown == nil {
 			unknown = noBreakpoint(p.Breakpoint)
 		}
 	}
@@ -28,20 +28,20 @@ func (bc *breakCommands) changeBreakpoints(q *request.Request) {
 		bc.findPlaces(q, numbers)
 	case len(numbers) > 0:
 		bc.changeThese(q, numbers)
-	case bc.GDB.Shared() || q.Args.Then != "" || bc.GDB.Abort.number != "":
+	case bc.Shared() || q.Args.Then != "" || bc.StopsAtAbort():
 		bc.changeAll(q)
 	default:
-		bc.ask(q, bc.thenChanged(q, nil), "-break-"+q.Name)
+		bc.Ask(q, bc.thenChanged(q, nil), "-break-"+q.Name)
 	}
 }
 
 // changeAll changes all breakpoints of this rank.
-func (bc *breakCommands) changeAll(q *request.Request) {
-	bc.ask(q, func(a request.Answer) {
+func (bc *Commands) changeAll(q *request.Request) {
+	bc.Ask(q, func(a request.Answer) {
 		var numbers []string
 		for _, f := range a.Results.Path("BreakpointTable", "body").Fields {
 			number := f.Value.Fields.Str("number")
-			if n := bc.points.numberOf(number); n > 0 || n < 0 && !bc.GDB.Shared() {
+			if n := bc.points.NumberOf(number); n > 0 || n < 0 && !bc.Shared() {
 				numbers = append(numbers, number)
 			}
 		}
@@ -55,8 +55,8 @@ func (bc *breakCommands) changeAll(q *request.Request) {
 
 // findPlaces finds gdb's names of locations; in a shared gdb these count the locations
 // of all ranks. The only location of a breakpoint is the breakpoint itself.
-func (bc *breakCommands) findPlaces(q *request.Request, numbers []string) {
-	bc.ask(q, func(a request.Answer) {
+func (bc *Commands) findPlaces(q *request.Request, numbers []string) {
+	bc.Ask(q, func(a request.Answer) {
 		if a.Failed() {
 			bc.Refused(q, a)
 			return
@@ -72,7 +72,7 @@ func (bc *breakCommands) findPlaces(q *request.Request, numbers []string) {
 					list = append(list, l.Value.Fields.Str("number"))
 				}
 			}
-			places[bc.points.numberOf(number)] = list
+			places[bc.points.NumberOf(number)] = list
 		}
 		for _, p := range q.Args.Places {
 			list := places[p.Breakpoint]
@@ -100,10 +100,10 @@ func noPlace(p protocol.Site, have int) *protocol.Fault {
 }
 
 // changeThese changes breakpoints and locations by gdb's names.
-func (bc *breakCommands) changeThese(q *request.Request, numbers []string) {
+func (bc *Commands) changeThese(q *request.Request, numbers []string) {
 	switch q.Args.Then {
 	case "":
-		bc.ask(q, bc.thenChanged(q, numbers), "-break-"+q.Name, numbers...)
+		bc.Ask(q, bc.thenChanged(q, numbers), "-break-"+q.Name, numbers...)
 		return
 	case "delete", "disable":
 	default:
@@ -117,21 +117,21 @@ func (bc *breakCommands) changeThese(q *request.Request, numbers []string) {
 	for _, n := range numbers {
 		line += " " + n
 	}
-	bc.ask(q, bc.thenChanged(q, numbers), "-interpreter-exec", append(bc.here(), "console", line)...)
+	bc.Ask(q, bc.thenChanged(q, numbers), "-interpreter-exec", append(bc.Here(), "console", line)...)
 }
 
 // thenChanged answers the request, and records which breakpoints exist and what gdb
 // does with them at a hit.
-func (bc *breakCommands) thenChanged(q *request.Request, numbers []string) func(request.Answer) {
+func (bc *Commands) thenChanged(q *request.Request, numbers []string) func(request.Answer) {
 	then := bc.ThenDone(q)
 	return func(a request.Answer) {
-		for _, p := range bc.points.list {
-			if a.Failed() || q.Name == "disable" || numbers != nil && !slices.Contains(numbers, p.gdb) {
+		for _, p := range bc.points.List {
+			if a.Failed() || q.Name == "disable" || numbers != nil && !slices.Contains(numbers, p.GDB) {
 				continue
 			}
 			switch {
 			case q.Name == "delete":
-				p.gone = p.number > 0
+				p.Gone = p.Number > 0
 			case q.Args.Then == "disable":
 				p.once, p.left = true, max(q.Args.Count, 1)
 			case q.Args.Then == "delete":
@@ -144,17 +144,17 @@ func (bc *breakCommands) thenChanged(q *request.Request, numbers []string) func(
 	}
 }
 
-// countDown updates the journal for a breakpoint that gdb disables after a number of
-// hits, so that a replacement gdb continues the count.
-func (bc *breakCommands) countDown(stop mi.Tuple) {
-	p := bc.points.at(stop)
+// CountDown counts a hit of a breakpoint that gdb disables after a number of hits. It returns the command with which
+// a replacement gdb continues the count, or nil.
+func (bc *Commands) CountDown(stop mi.Tuple) *protocol.Command {
+	p := bc.points.At(stop)
 	if p == nil || p.left == 0 || stop.Str("disp") != "dis" {
-		return
+		return nil
 	}
 	p.left--
-	again := protocol.Command{Name: "enable", Args: protocol.Args{Breakpoints: []int{p.number}, Then: "disable", Count: p.left}}
+	again := protocol.Command{Name: "enable", Args: protocol.Args{Breakpoints: []int{p.Number}, Then: "disable", Count: p.left}}
 	if p.left == 0 {
-		again = protocol.Command{Name: "disable", Args: protocol.Args{Breakpoints: []int{p.number}}}
+		again = protocol.Command{Name: "disable", Args: protocol.Args{Breakpoints: []int{p.Number}}}
 	}
-	bc.journal.recount(again)
+	return &again
 }

@@ -1,6 +1,6 @@
 // catch vfork, and other commands for which a rank needs a gdb of its own.
 
-package debugger
+package breakpoint
 
 import (
 	"strings"
@@ -10,7 +10,7 @@ import (
 )
 
 // From version 13 on gdb in non-stop mode does not resume a thread that it has stopped
-// at a vfork (infrun.c, proceed: it takes it for another thread of a process whose
+// At a vfork (infrun.c, proceed: it takes it for another thread of a process whose
 // child still uses its memory), and an interrupt has no effect. In all-stop mode it
 // does; 10.1, 16.3 and 18.1 do in both modes. 14 and 15 were not tested and get
 // all-stop mode, too.
@@ -34,21 +34,21 @@ func NeedsOwnGDB(c protocol.Command) bool {
 
 // vforkable calls then if catch vfork works in this gdb: it has one rank, and is in
 // all-stop mode if its version needs that. Otherwise it hands the rank over.
-func (wc *watchCommands) vforkable(q *request.Request, then func()) {
-	if wc.Target.AllStop {
+func (bc *Commands) vforkable(q *request.Request, then func()) {
+	if bc.Process().AllStop {
 		then()
 		return
 	}
-	wc.ask(q, func(a request.Answer) {
+	bc.Ask(q, func(a request.Answer) {
 		version, _ := a.Results.Int("value")
 		hangs := vforkHangs <= version && version < vforkRuns
 		switch {
 		case hangs && q.Replayed:
-			wc.Fail(q, &protocol.Fault{Kind: protocol.FaultUsage, Message: "this gdb cannot resume a rank that it stops at a vfork", Hint: "catch vfork where the rank stands gives it one that can"})
+			bc.Fail(q, &protocol.Fault{Kind: protocol.FaultUsage, Message: "this gdb cannot resume a rank that it stops at a vfork", Hint: "catch vfork where the rank stands gives it one that can"})
 		case hangs:
-			wc.needsAllStop(q, "catch vfork (it is interrupted by SIGINT)")
-		case wc.GDB.Shared() && !q.Replayed:
-			wc.needsOwnGDB(q, "catch vfork")
+			bc.NeedsAllStop(q, "catch vfork (it is interrupted by SIGINT)")
+		case bc.Shared() && !q.Replayed:
+			bc.NeedsOwnGDB(q, "catch vfork")
 		default:
 			then()
 		}

@@ -1,6 +1,6 @@
 // Breakpoints of one rank in a shared gdb.
 
-package debugger
+package breakpoint
 
 import (
 	"fmt"
@@ -20,9 +20,9 @@ import (
 
 // only returns the condition of a breakpoint of this rank, "" for none. A condition
 // that gdb must refuse is returned unchanged, to get gdb's error.
-func (bc *breakCommands) only(condition string) string {
+func (bc *Commands) only(condition string) string {
 	switch {
-	case !bc.GDB.Shared() || isUnclosed(condition):
+	case !bc.Shared() || isUnclosed(condition):
 		return condition
 	case condition == "":
 		return bc.onlyHere()
@@ -45,11 +45,13 @@ var conjunctions = []string{".and.", "&&", "and then", "and", "AND"}
 
 // withoutChoice handles a condition that gdb has refused because the language has no
 // ?:. The rank gets a gdb of its own. If it is not stopped, or replays its journal, the
-// condition is tried with the next conjunction; then the other ranks stop if they
+// Condition is tried with the next conjunction; then the other ranks stop if they
 // cannot evaluate it. It returns false if gdb has accepted the condition, or refused it
 // for another reason.
-func (bc *breakCommands) withoutChoice(q *request.Request, a request.Answer, condition, only string, again func(only string)) bool {
-	if condition == "" || isUnclosed(condition) || !bc.GDB.Shared() || !a.Failed() || !strings.Contains(a.Results.Str("msg"), "A syntax error in expression, near `") {
+func (bc *Commands) withoutChoice(
+	q *request.Request, a request.Answer, condition, only string, again func(only string),
+) bool {
+	if condition == "" || isUnclosed(condition) || !bc.Shared() || !a.Failed() || !strings.Contains(a.Results.Str("msg"), "A syntax error in expression, near `") {
 		return false
 	}
 	next := 0
@@ -61,15 +63,15 @@ func (bc *breakCommands) withoutChoice(q *request.Request, a request.Answer, con
 	switch {
 	case next == 0 && !strings.Contains(a.Results.Str("msg"), noChoice) || next == len(conjunctions):
 		return false
-	case next == 0 && !q.Replayed && !bc.inCall && bc.StateNow() == backend.Stopped:
-		bc.needsOwnGDB(q, "a condition in Fortran")
+	case next == 0 && !q.Replayed && !bc.StandsInCall() && bc.StateNow() == backend.Stopped:
+		bc.NeedsOwnGDB(q, "a condition in Fortran")
 	default:
 		again(bc.joined(conjunctions[next], condition))
 	}
 	return true
 }
 
-func (bc *breakCommands) joined(and, condition string) string {
+func (bc *Commands) joined(and, condition string) string {
 	return bc.onlyHere() + " " + and + " (" + condition + ")"
 }
 
@@ -91,13 +93,13 @@ func isUnclosed(condition string) bool {
 	return false
 }
 
-func (bc *breakCommands) onlyHere() string { return fmt.Sprintf("$_inferior == %d", bc.inferior) }
+func (bc *Commands) onlyHere() string { return fmt.Sprintf("$_inferior == %d", bc.Inferior()) }
 
 // withoutOnly removes what only has added.
-func (bc *breakCommands) withoutOnly(text string) string {
+func (bc *Commands) withoutOnly(text string) string {
 	text = strings.ReplaceAll(text, bc.VariableSuffix(), "")
 	rest, ok := strings.CutPrefix(text, bc.onlyHere())
-	if !ok || !bc.GDB.Shared() {
+	if !ok || !bc.Shared() {
 		return text
 	}
 	rest = afterOnly.ReplaceAllString(rest, "")
@@ -112,14 +114,14 @@ var afterOnly = pattern.New(`^ (?:\?|&&|\.and\.|and then|and|AND) \(`)
 
 // errorText returns gdb's error as if gdb had this rank alone: without what only has added,
 // where gdb quotes the rest of a condition that it cannot parse.
-func (bc *breakCommands) errorText(a request.Answer) string {
+func (bc *Commands) errorText(a request.Answer) string {
 	text := strings.Replace(a.Results.Str("msg"), elsewhere, ")", 1)
 	text = strings.Replace(text, "`if "+bc.onlyHere()+" ? (", "`if ", 1)
 	// the condition opens more than it closes
 	if rest, ok := strings.CutSuffix(text, "`: 0'."); ok {
 		text = rest + "`'."
 	}
-	if rest, ok := strings.CutSuffix(text, ")'."); ok && bc.GDB.Shared() && strings.HasPrefix(text, "A syntax error in expression, near `") {
+	if rest, ok := strings.CutSuffix(text, ")'."); ok && bc.Shared() && strings.HasPrefix(text, "A syntax error in expression, near `") {
 		return rest + "'."
 	}
 	return text
@@ -127,8 +129,8 @@ func (bc *breakCommands) errorText(a request.Answer) string {
 
 // mine returns a tuple bkpt as if gdb had this rank alone: with the locations of this
 // rank. It returns false if all locations belong to other ranks.
-func (bc *breakCommands) mine(bkpt mi.Tuple) (mi.Tuple, bool) {
-	if !bc.GDB.Shared() && !bc.Child { // gdb keeps the program of the parent
+func (bc *Commands) mine(bkpt mi.Tuple) (mi.Tuple, bool) {
+	if !bc.Shared() && !bc.IsChild() { // gdb keeps the program of the parent
 		return bkpt, true
 	}
 	var places mi.Tuple
@@ -171,10 +173,10 @@ func (bc *breakCommands) mine(bkpt mi.Tuple) (mi.Tuple, bool) {
 
 // among reports whether a location is in this rank. One without thread groups is that
 // of a pending breakpoint or a watchpoint.
-func (bc *breakCommands) among(location mi.Tuple) bool {
+func (bc *Commands) among(location mi.Tuple) bool {
 	groups, ok := location.Get("thread-groups")
 	if !ok {
 		return true
 	}
-	return slices.ContainsFunc(groups.Fields, func(f mi.Field) bool { return f.Value.Str == bc.group })
+	return slices.ContainsFunc(groups.Fields, func(f mi.Field) bool { return f.Value.Str == bc.Group() })
 }

@@ -1,6 +1,6 @@
 // Commands about breakpoints.
 
-package debugger
+package breakpoint
 
 import (
 	"fmt"
@@ -14,20 +14,12 @@ import (
 	"sdm/protocol"
 )
 
-// breakCommands executes the commands about breakpoints.
-type breakCommands struct {
-	*core
-	resume  func(*request.Request) // resumes the rank after a barrier has been set
-	fitting []string               // functions of this program that matched the last rbreak
-	refusal string                 // reason why the last breakpoint could not be set
-}
-
 // breakpointList is the body of break and info breakpoints.
 type breakpointList struct {
 	Breakpoints []protocol.BreakpointInfo `json:"breakpoints"`
 }
 
-func (bc *breakCommands) insertBreakpoint(q *request.Request) {
+func (bc *Commands) Insert(q *request.Request) {
 	if !bc.numbered(q) {
 		return
 	}
@@ -39,7 +31,7 @@ func (bc *breakCommands) insertBreakpoint(q *request.Request) {
 		bc.insertHere(q, condition)
 		return
 	}
-	bc.inSelectedFile(q, location, func(full string) {
+	bc.InSelectedFile(q, location, func(full string) {
 		if full != location {
 			q.Restart = full
 		}
@@ -55,9 +47,9 @@ func isLine(location string) bool {
 	return err == nil
 }
 
-// inSelectedFile adds the file of the selected frame to a bare line number; gdb's own
+// InSelectedFile adds the file of the selected frame to a bare line number; gdb's own
 // default depends on what it has printed last, for any of its ranks.
-func (bc *breakCommands) inSelectedFile(q *request.Request, location string, then func(location string)) {
+func (bc *Commands) InSelectedFile(q *request.Request, location string, then func(location string)) {
 	// an earlier gdb of the rank has found it
 	if isLine(location) && strings.HasSuffix(q.Located, ":"+location) {
 		then(q.Located)
@@ -67,7 +59,7 @@ func (bc *breakCommands) inSelectedFile(q *request.Request, location string, the
 		then(location)
 		return
 	}
-	bc.ask(q, func(a request.Answer) {
+	bc.Ask(q, func(a request.Answer) {
 		if f, ok := values.FrameIn(a.Results); ok && f.Full != "" {
 			location = f.Full + ":" + location
 		}
@@ -77,12 +69,12 @@ func (bc *breakCommands) inSelectedFile(q *request.Request, location string, the
 
 // insertHere sets a breakpoint at the place of the selected frame, as gdb does without
 // a location.
-func (bc *breakCommands) insertHere(q *request.Request, condition string) {
+func (bc *Commands) insertHere(q *request.Request, condition string) {
 	if bc.StateNow() != backend.Stopped {
 		bc.Fail(q, &protocol.Fault{Kind: protocol.FaultUsage, Message: "no location is given", Hint: "FILE:LINE, FUNCTION or *ADDRESS"})
 		return
 	}
-	bc.ask(q, func(a request.Answer) {
+	bc.Ask(q, func(a request.Answer) {
 		if a.Failed() {
 			bc.Refused(q, a)
 			return
@@ -101,10 +93,10 @@ func (bc *breakCommands) insertHere(q *request.Request, condition string) {
 // insertAt sets a breakpoint at a location. gdb 13 crashes when ranks that share it
 // step where a hardware and another breakpoint are at one place. It leaves its
 // breakpoints in them, so they end by SIGTRAP.
-func (bc *breakCommands) insertAt(q *request.Request, condition, location string) {
-	alone := func() { bc.needsOwnGDB(q, "a hardware breakpoint") }
+func (bc *Commands) insertAt(q *request.Request, condition, location string) {
+	alone := func() { bc.NeedsOwnGDB(q, "a hardware breakpoint") }
 	switch {
-	case !q.Args.Hardware || !bc.GDB.Shared() || q.Replayed:
+	case !q.Args.Hardware || !bc.Shared() || q.Replayed:
 		bc.insertOnly(q, condition, bc.only(condition), location)
 	case bc.StateNow() != backend.Stopped:
 		alone()
@@ -114,7 +106,7 @@ func (bc *breakCommands) insertAt(q *request.Request, condition, location string
 			if full := spotOf(own).full; isLine(location) && full != "" {
 				q.Located = full + ":" + location
 			}
-			if a.Failed() && !(q.Args.Pending && isUnknownPlace(bc.errorText(a))) {
+			if a.Failed() && !(q.Args.Pending && IsUnknownPlace(bc.errorText(a))) {
 				bc.notInserted(q, a)
 				return
 			}
@@ -123,8 +115,8 @@ func (bc *breakCommands) insertAt(q *request.Request, condition, location string
 	}
 }
 
-func (bc *breakCommands) insertOnly(q *request.Request, condition, only, location string) {
-	args := bc.selecting(q)
+func (bc *Commands) insertOnly(q *request.Request, condition, only, location string) {
+	args := bc.Selecting(q)
 	if q.Args.Temporary {
 		args = append(args, "-t")
 	}
@@ -137,30 +129,30 @@ func (bc *breakCommands) insertOnly(q *request.Request, condition, only, locatio
 	if only != "" {
 		args = append(args, "-c", only)
 	}
-	bc.ask(q, func(a request.Answer) {
+	bc.Ask(q, func(a request.Answer) {
 		if !bc.withoutChoice(q, a, condition, only, func(only string) { bc.insertOnly(q, condition, only, location) }) {
 			bc.inserted(q, a)
 		}
 	}, "-break-insert", append(args, location)...)
 }
 
-func (bc *breakCommands) inserted(q *request.Request, a request.Answer) {
+func (bc *Commands) inserted(q *request.Request, a request.Answer) {
 	if a.Failed() {
 		bc.notInserted(q, a)
 		return
 	}
 	made := a.Results.Path("bkpt").Fields
-	bc.tellInvalid(q.Args.Breakpoint, made, bc.GDB.conditionErrors.takeInvalid(made.Str("number")))
+	bc.tellInvalid(q.Args.Breakpoint, made, bc.ConditionErrors().takeInvalid(made.Str("number")))
 	bkpt, mine := bc.mine(made)
 	if !mine {
 		bc.Tell("delete", "-break-delete", bkpt.Str("number"))
 		bc.Fail(q, &protocol.Fault{Kind: protocol.FaultGDB, Message: fmt.Sprintf("No location %q in the program of this rank.", q.Args.Location)})
 		return
 	}
-	p := bc.points.claim(q.Args.Breakpoint, q.Args.Location, bkpt)
-	p.exprs, p.barrier = q.Args.Exprs, q.Name == "barrier"
+	p := bc.points.Claim(q.Args.Breakpoint, q.Args.Location, bkpt)
+	p.exprs, p.Barrier = q.Args.Exprs, q.Name == "barrier"
 	p.again = q.Restart
-	if p.barrier && !q.Replayed {
+	if p.Barrier && !q.Replayed {
 		bc.resume(q)
 		return
 	}
@@ -172,16 +164,16 @@ func (bc *breakCommands) inserted(q *request.Request, a request.Answer) {
 
 // notInserted answers with gdb's error and marks an unknown location: a library may
 // provide it later.
-func (bc *breakCommands) notInserted(q *request.Request, a request.Answer) {
+func (bc *Commands) notInserted(q *request.Request, a request.Answer) {
 	f := &protocol.Fault{Kind: protocol.FaultGDB, Message: bc.errorText(a)}
-	f.Later = isUnknownPlace(f.Message)
+	f.Later = IsUnknownPlace(f.Message)
 	bc.refusal = f.Message // it is not repeated when the breakpoint is made pending
 	bc.Fail(q, f)
 }
 
-// isUnknownPlace reports whether gdb's error is one after which it offers to make a
+// IsUnknownPlace reports whether gdb's error is one after which it offers to make a
 // breakpoint pending (NOT_FOUND_ERROR, linespec.c and minsyms.c).
-func isUnknownPlace(words string) bool {
+func IsUnknownPlace(words string) bool {
 	return strings.Contains(words, " not defined") || strings.HasPrefix(words, "No source file named ") ||
 		isLineWithoutCode(words) || strings.HasPrefix(words, "No symbol table is loaded.")
 }
@@ -192,8 +184,8 @@ func isLineWithoutCode(words string) bool {
 	return strings.HasPrefix(words, "No line ") || strings.HasPrefix(words, "No compiled code for line ")
 }
 
-func (bc *breakCommands) infoBreakpoints(q *request.Request) {
-	bc.ask(q, func(a request.Answer) {
+func (bc *Commands) Info(q *request.Request) {
+	bc.Ask(q, func(a request.Answer) {
 		if a.Failed() {
 			bc.Refused(q, a)
 			return
@@ -201,7 +193,7 @@ func (bc *breakCommands) infoBreakpoints(q *request.Request) {
 		var all []mi.Tuple
 		for _, f := range a.Results.Path("BreakpointTable", "body").Fields {
 			t, mine := bc.mine(f.Value.Fields)
-			if mine && (!bc.GDB.Shared() || bc.points.claimed(t.Str("number"))) && q.Args.Lists(q.Name, bc.points.info(t)) {
+			if mine && (!bc.Shared() || bc.points.Claimed(t.Str("number"))) && q.Args.Lists(q.Name, bc.points.info(t)) {
 				all = append(all, t)
 			}
 		}
@@ -222,9 +214,9 @@ func noneMatching(command string, numbers []int) *protocol.Fault {
 	return &protocol.Fault{Kind: protocol.FaultGDB, Message: fmt.Sprintf("No %s matching '%s'.", what, strings.Trim(fmt.Sprint(numbers), "[]"))}
 }
 
-func (bc *breakCommands) replyBreakpoints(q *request.Request, all []mi.Tuple) {
+func (bc *Commands) replyBreakpoints(q *request.Request, all []mi.Tuple) {
 	body := breakpointList{Breakpoints: []protocol.BreakpointInfo{}}
-	c := values.ColumnsOf(bc.Target.Rank, q.Args.Limit)
+	c := values.ColumnsOf(bc.Process().Rank, q.Args.Limit)
 	for _, t := range all {
 		i := bc.points.info(t)
 		if i.Number == 0 {
@@ -236,38 +228,41 @@ func (bc *breakCommands) replyBreakpoints(q *request.Request, all []mi.Tuple) {
 	bc.Reply(q, body, c.Sorted()...)
 }
 
-// withLocation calls then when it is known at which location of its breakpoint a thread has
+// WithLocation calls then when it is known at which location of its breakpoint a thread has
 // stopped. With several locations it asks gdb again: libraries may have added some.
-func (bc *breakCommands) withLocation(t *values.Thread, then func()) {
-	p := bc.points.at(t.Stop)
-	if p == nil || p.number == 0 || p.location == "" || p.event != "" || t.Stop.Str("bkptno") == "" {
+func (bc *Commands) WithLocation(t *values.Thread, then func()) {
+	p := bc.points.At(t.Stop)
+	if p == nil || p.Number == 0 || p.Location == "" || p.event != "" || t.Stop.Str("bkptno") == "" {
 		then()
 		return
 	}
 	_, several := t.Stop.Get("locno") // gdb 13 and later; it counts all ranks that share it
-	if len(p.places) == 1 && p.places[0] == t.Stop.Path("frame", "addr").Str && (bc.GDB.Shared() || !several) {
+	if len(p.places) == 1 && p.places[0] == t.Stop.Path("frame", "addr").Str && (bc.Shared() || !several) {
 		then()
 		return
 	}
-	bc.ask(request.Internal("info breakpoints"), func(a request.Answer) {
+	bc.Ask(request.Internal("info breakpoints"), func(a request.Answer) {
 		for _, f := range a.Results.Path("BreakpointTable", "body").Fields {
-			if f.Value.Fields.Str("number") == p.gdb {
+			if f.Value.Fields.Str("number") == p.GDB {
 				bkpt, _ := bc.mine(f.Value.Fields)
 				p.places = placesOf(bkpt)
 			}
 		}
 		then()
-	}, "-break-info", p.gdb)
+	}, "-break-info", p.GDB)
 }
+
+// maxSearched bounds the search for main in the stack.
+const maxSearched = 100
 
 // tellEntered notes that a breakpoint at main comes too late for a rank that was
 // attached to: MPIR stops ranks in MPI_Init.
-func (bc *breakCommands) tellEntered(q *request.Request) {
-	first := bc.threads.Find(1)
-	if q.Args.Location != "main" || q.Replayed || bc.Target.Held || first == nil || bc.StateNow() != backend.Stopped {
+func (bc *Commands) tellEntered(q *request.Request) {
+	first := bc.Threads().Find(1)
+	if q.Args.Location != "main" || q.Replayed || bc.Process().Held || first == nil || bc.StateNow() != backend.Stopped {
 		return
 	}
-	bc.ask(request.Internal("break"), func(a request.Answer) {
+	bc.Ask(request.Internal("break"), func(a request.Answer) {
 		for v := range a.Results.Path("stack").Fields.All("frame") {
 			if v.Fields.Str("func") == "main" {
 				bc.Event(protocol.KindNote, protocol.Note{Text: "main has been entered already, and the breakpoint there will hardly be hit (sdm run --stop-at main has ranks stop there before)"})

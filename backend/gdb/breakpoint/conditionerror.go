@@ -1,6 +1,6 @@
 // Errors in breakpoint conditions, from gdb's log.
 
-package debugger
+package breakpoint
 
 import (
 	"slices"
@@ -9,12 +9,12 @@ import (
 	"sdm/protocol/pattern"
 )
 
-// conditionErrors joins the two lines of such an error: the first says what it is about, the
+// ConditionErrors joins the two lines of such an error: the first says what it is about, the
 // second why.
 //
 //	&"Error in testing breakpoint condition:\n"
 //	&"Cannot access memory at address 0x1\n"
-type conditionErrors struct {
+type ConditionErrors struct {
 	begun   string
 	invalid []conditionError // not valid at a location; while they are being set
 }
@@ -31,10 +31,10 @@ var (
 	invalid  = pattern.New(`^warning: failed to validate condition at location ([0-9.]+), disabling:\s*$`)
 )
 
-// receive processes a piece of gdb's log; taken reports that it is about a condition.
+// Receive processes a piece of gdb's log; taken reports that it is about a condition.
 // whole is the complete message about a condition that could not be evaluated, in one
 // line; it precedes the stop that results.
-func (c *conditionErrors) receive(text string) (whole string, taken bool) {
+func (c *ConditionErrors) Receive(text string) (whole string, taken bool) {
 	begun := c.begun
 	c.begun = ""
 	if strings.HasPrefix(text, "Error ") && untested.MatchString(text) || strings.HasPrefix(text, "warning: ") && invalid.MatchString(text) {
@@ -54,7 +54,7 @@ func (c *conditionErrors) receive(text string) (whole string, taken bool) {
 
 // takeInvalid returns and removes, by location, why a condition is not valid there: for
 // the breakpoint with gdb's number, and for one that has just been set.
-func (c *conditionErrors) takeInvalid(number string) map[string]string {
+func (c *ConditionErrors) takeInvalid(number string) map[string]string {
 	var why map[string]string
 	c.invalid = slices.DeleteFunc(c.invalid, func(one conditionError) bool {
 		if strings.Contains(one.place, ".") && !strings.HasPrefix(one.place, number+".") {

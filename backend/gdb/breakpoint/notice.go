@@ -1,6 +1,6 @@
 // gdb's notices and warnings about breakpoints.
 
-package debugger
+package breakpoint
 
 import (
 	"fmt"
@@ -9,11 +9,17 @@ import (
 
 	"sdm/backend/gdb/request"
 	"sdm/backend/mi"
+	"sdm/protocol"
 )
 
+// note sends a note to the user.
+func (bc *Commands) note(format string, args ...any) {
+	bc.Event(protocol.KindNote, protocol.Note{Text: fmt.Sprintf(format, args...)})
+}
+
 // invalidIn reports where the new condition of a breakpoint is not valid, and answers.
-func (bc *breakCommands) invalidIn(q *request.Request, number string, why map[string]string) {
-	bc.ask(q, func(a request.Answer) {
+func (bc *Commands) invalidIn(q *request.Request, number string, why map[string]string) {
+	bc.Ask(q, func(a request.Answer) {
 		for _, f := range a.Results.Path("BreakpointTable", "body").Fields {
 			bc.tellInvalid(q.Args.Breakpoints[0], f.Value.Fields, why)
 		}
@@ -24,7 +30,7 @@ func (bc *breakCommands) invalidIn(q *request.Request, number string, why map[st
 // tellInvalid reports the locations of this rank at which gdb has disabled a breakpoint
 // because its condition is not valid there. gdb disables those of other ranks as well,
 // as intended.
-func (bc *breakCommands) tellInvalid(number int, bkpt mi.Tuple, why map[string]string) {
+func (bc *Commands) tellInvalid(number int, bkpt mi.Tuple, why map[string]string) {
 	if why == nil {
 		return
 	}
@@ -47,21 +53,21 @@ func (bc *breakCommands) tellInvalid(number int, bkpt mi.Tuple, why map[string]s
 
 // reportSamePlace reports that a new breakpoint is at the place of others, as gdb does, and
 // calls then. gdb would name the address, which differs between ranks.
-func (bc *breakCommands) reportSamePlace(q *request.Request, p *point, then func()) {
+func (bc *Commands) reportSamePlace(q *request.Request, p *Point, then func()) {
 	beside := bc.points.atSamePlace(p)
-	if q.Replayed || !slices.ContainsFunc(beside, func(o *point) bool { return o.number > 0 }) {
+	if q.Replayed || !slices.ContainsFunc(beside, func(o *Point) bool { return o.Number > 0 }) {
 		then()
 		return
 	}
-	bc.ask(q, func(a request.Answer) {
+	bc.Ask(q, func(a request.Answer) {
 		var names []string
 		for _, f := range a.Results.Path("BreakpointTable", "body").Fields {
 			t := f.Value.Fields
-			i := slices.IndexFunc(beside, func(o *point) bool { return o.number > 0 && o.gdb == t.Str("number") })
+			i := slices.IndexFunc(beside, func(o *Point) bool { return o.Number > 0 && o.GDB == t.Str("number") })
 			if i < 0 {
 				continue
 			}
-			name := fmt.Sprint(beside[i].number)
+			name := fmt.Sprint(beside[i].Number)
 			if t.Str("enabled") == "n" {
 				name += " (disabled)"
 			}

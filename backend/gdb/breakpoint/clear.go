@@ -1,6 +1,6 @@
 // Breakpoints by location: clear and rbreak.
 
-package debugger
+package breakpoint
 
 import (
 	"cmp"
@@ -22,23 +22,8 @@ type cleared struct {
 	Deleted []int `json:"deleted"`
 }
 
-// spot is a place in the program: a line, or an address if there is no line.
-type spot struct{ full, line, addr string }
-
-func spotOf(t mi.Tuple) spot {
-	s := spot{t.Str("fullname"), t.Str("line"), t.Str("addr")}
-	if strings.HasPrefix(s.addr, "<") { // several, or pending
-		s.addr = ""
-	}
-	return s
-}
-
-func (s spot) is(o spot) bool {
-	return s.addr == o.addr && s.addr != "" || s.full != "" && s.full == o.full && s.line == o.line
-}
-
-// clear deletes the breakpoints at a location, or in the line of the selected frame.
-func (bc *breakCommands) clear(q *request.Request) {
+// Clear deletes the breakpoints at a location, or in the line of the selected frame.
+func (bc *Commands) Clear(q *request.Request) {
 	if q.Args.Location == "" && bc.StateNow() != backend.Stopped {
 		bc.Fail(q, &protocol.Fault{Kind: protocol.FaultUsage, Message: "no location is given", Hint: "FILE:LINE, FUNCTION or *ADDRESS"})
 		return
@@ -47,7 +32,7 @@ func (bc *breakCommands) clear(q *request.Request) {
 		bc.clearAt(q, q.Args.Location)
 		return
 	}
-	bc.ask(q, func(a request.Answer) {
+	bc.Ask(q, func(a request.Answer) {
 		here := spotOf(a.Results.Path("frame").Fields)
 		switch {
 		case q.Args.Location == "" && a.Failed():
@@ -67,7 +52,7 @@ func (bc *breakCommands) clear(q *request.Request) {
 
 // clearAt finds where break would set a breakpoint. For a line without code that is a
 // later line, where nothing is deleted.
-func (bc *breakCommands) clearAt(q *request.Request, location string) {
+func (bc *Commands) clearAt(q *request.Request, location string) {
 	line := location[strings.LastIndexByte(location, ':')+1:]
 	bc.probe(q, location, func(own mi.Tuple, a request.Answer) {
 		switch {
@@ -83,46 +68,13 @@ func (bc *breakCommands) clearAt(q *request.Request, location string) {
 	})
 }
 
-// places returns what break would set at a location, or answers with gdb's error.
-func (bc *breakCommands) places(q *request.Request, location string, then func(own mi.Tuple)) {
-	bc.probe(q, location, func(own mi.Tuple, a request.Answer) {
-		if a.Failed() {
-			bc.Refused(q, a)
-			return
-		}
-		then(own)
-	})
-}
-
-// probe is places, but also calls then if gdb refuses the location. It finds out by setting a disabled
-// breakpoint, which it deletes at once.
-func (bc *breakCommands) probe(q *request.Request, location string, then func(own mi.Tuple, a request.Answer)) {
-	bc.ask(q, func(a request.Answer) {
-		set := a.Results.Path("bkpt").Fields
-		if !a.Failed() {
-			bc.Tell(q.Name, "-break-delete", set.Str("number"))
-		}
-		own, _ := bc.mine(set)
-		then(own, a)
-	}, "-break-insert", append(bc.here(), "-d", location)...)
-}
-
-// spotsOf returns the places of a breakpoint as returned by mine.
-func spotsOf(bkpt mi.Tuple) []spot {
-	spots := []spot{spotOf(bkpt)}
-	for _, l := range bkpt.Path("locations").Fields {
-		spots = append(spots, spotOf(l.Value.Fields))
-	}
-	return spots
-}
-
 // clearNamed deletes the pending breakpoints with exactly this location, which gdb does
 // not know.
-func (bc *breakCommands) clearNamed(q *request.Request, a request.Answer) {
+func (bc *Commands) clearNamed(q *request.Request, a request.Answer) {
 	var numbers []int
-	for _, p := range bc.points.list {
-		if p.number > 0 && p.location == q.Args.Location && p.places == nil && p.event == "" {
-			numbers = append(numbers, p.number)
+	for _, p := range bc.points.List {
+		if p.Number > 0 && p.Location == q.Args.Location && p.places == nil && p.event == "" {
+			numbers = append(numbers, p.Number)
 		}
 	}
 	if numbers == nil {
@@ -132,12 +84,12 @@ func (bc *breakCommands) clearNamed(q *request.Request, a request.Answer) {
 	bc.deleteFor(q, numbers)
 }
 
-func (bc *breakCommands) clearSpots(q *request.Request, spots []spot) {
-	bc.ask(q, func(a request.Answer) {
+func (bc *Commands) clearSpots(q *request.Request, spots []spot) {
+	bc.Ask(q, func(a request.Answer) {
 		var numbers []int
 		for _, f := range a.Results.Path("BreakpointTable", "body").Fields {
 			bkpt, mine := bc.mine(f.Value.Fields)
-			n := bc.points.numberOf(bkpt.Str("number"))
+			n := bc.points.NumberOf(bkpt.Str("number"))
 			at := func(s spot) bool { return slices.ContainsFunc(spots, s.is) }
 			if mine && n > 0 && strings.Contains(bkpt.Str("type"), "breakpoint") && slices.ContainsFunc(spotsOf(bkpt), at) {
 				numbers = append(numbers, n)
@@ -153,9 +105,10 @@ func (bc *breakCommands) clearSpots(q *request.Request, spots []spot) {
 }
 
 // deleteFor deletes breakpoints and answers with their numbers.
-func (bc *breakCommands) deleteFor(q *request.Request, numbers []int) {
+func (bc *Commands) deleteFor(q *request.Request, numbers []int) {
 	slices.Sort(numbers)
-	sub := &request.Request{Command: &request.Command{Name: "delete", Args: protocol.Args{Breakpoints: numbers}}, ID: q.ID, Began: q.Began}
+	c := &request.Command{Name: "delete", Args: protocol.Args{Breakpoints: numbers}}
+	sub := &request.Request{Command: c, ID: q.ID, Began: q.Began}
 	sub.Into = func(g protocol.Group) {
 		if g.Kind == protocol.KindFault {
 			bc.Say(q, g)
@@ -163,7 +116,7 @@ func (bc *breakCommands) deleteFor(q *request.Request, numbers []int) {
 		}
 		bc.Reply(q, cleared{numbers})
 	}
-	bc.changeBreakpoints(sub)
+	bc.Change(sub)
 }
 
 // functionList is the first answer to rbreak: locations of the matching functions.
@@ -171,19 +124,20 @@ type functionList struct {
 	Functions []string `json:"functions"`
 }
 
-// breakMatching executes rbreak. The master first asks all ranks for their functions,
+// BreakMatching executes rbreak. The master first asks all ranks for their functions,
 // so that each function gets the same number on all ranks, and then has the breakpoints
 // set.
-func (bc *breakCommands) breakMatching(q *request.Request) {
+func (bc *Commands) BreakMatching(q *request.Request) {
 	if len(q.Args.Functions) > 0 {
-		bc.breakFunctions(q, breakpointList{Breakpoints: []protocol.BreakpointInfo{}}, values.ColumnsOf(bc.Target.Rank, q.Args.Limit), 0)
+		none := breakpointList{Breakpoints: []protocol.BreakpointInfo{}}
+		bc.breakFunctions(q, none, values.ColumnsOf(bc.Process().Rank, q.Args.Limit), 0)
 		return
 	}
 	file, regex := "", strings.TrimSpace(q.Args.Expr)
 	if before, after, ok := strings.Cut(regex, ":"); ok && !strings.HasPrefix(after, ":") {
 		file, regex = strings.TrimSpace(before), strings.TrimSpace(after)
 	}
-	args := bc.here()
+	args := bc.Here()
 	if file == "" {
 		args = append(args, "--include-nondebug")
 	}
@@ -193,7 +147,7 @@ func (bc *breakCommands) breakMatching(q *request.Request) {
 	if file != "" {
 		most = maxFunctions
 	}
-	bc.ask(q, func(a request.Answer) {
+	bc.Ask(q, func(a request.Answer) {
 		if a.Failed() {
 			bc.Refused(q, a)
 			return
@@ -247,7 +201,7 @@ func quoted(name string) string {
 
 // breakFunctions sets the breakpoints of an rbreak from the i-th on, each as break
 // would. Functions that the program of this rank does not have are left out.
-func (bc *breakCommands) breakFunctions(q *request.Request, body breakpointList, c *values.Columns, i int) {
+func (bc *Commands) breakFunctions(q *request.Request, body breakpointList, c *values.Columns, i int) {
 	if i == len(q.Args.Functions) {
 		if len(body.Breakpoints) == 0 {
 			bc.Fail(q, &protocol.Fault{Kind: protocol.FaultGDB, Message: fmt.Sprintf("No function fits %q.", q.Args.Expr)})
@@ -264,10 +218,10 @@ func (bc *breakCommands) breakFunctions(q *request.Request, body breakpointList,
 			}
 			c.Append(g.Columns...)
 		}
-		if f := faultIn(g); f != nil && slices.Contains(bc.fitting, q.Args.Functions[i]) {
+		if f := request.FaultIn(g); f != nil && slices.Contains(bc.fitting, q.Args.Functions[i]) {
 			bc.note("%s", f.Message)
 		}
-		if !bc.State.IsOver() {
+		if !bc.StateNow().IsOver() {
 			bc.breakFunctions(q, body, c, i+1)
 		}
 	})
@@ -275,16 +229,16 @@ func (bc *breakCommands) breakFunctions(q *request.Request, body breakpointList,
 
 // breakFunction sets the i-th breakpoint of an rbreak. gdb 13 lists the typedefs of
 // arguments (std::string), and finds such a function only without its file.
-func (bc *breakCommands) breakFunction(q *request.Request, location string, i int, then func(protocol.Group)) {
+func (bc *Commands) breakFunction(q *request.Request, location string, i int, then func(protocol.Group)) {
 	args := protocol.Args{Location: location, Breakpoint: q.Args.Breakpoint + i}
 	sub := &request.Request{Command: &request.Command{Name: "break", Args: args}, ID: q.ID, Began: q.Began}
 	sub.Into = func(g protocol.Group) {
 		_, name, inFile := strings.Cut(location, ":'")
-		if f := faultIn(g); f == nil || !inFile || !strings.Contains(f.Message, " not defined in ") || bc.State.IsOver() {
+		if f := request.FaultIn(g); f == nil || !inFile || !strings.Contains(f.Message, " not defined in ") || bc.StateNow().IsOver() {
 			then(g)
 			return
 		}
 		bc.breakFunction(q, "'"+name, i, then)
 	}
-	bc.insertBreakpoint(sub)
+	bc.Insert(sub)
 }

@@ -1,6 +1,6 @@
 // Commands that change breakpoints.
 
-package debugger
+package breakpoint
 
 import (
 	"fmt"
@@ -8,13 +8,14 @@ import (
 	"strconv"
 	"strings"
 
+	"sdm/backend/gdb/gdbtext"
 	"sdm/backend/gdb/request"
 	"sdm/backend/gdb/values"
 	"sdm/protocol"
 )
 
 // numbered ensures that a new breakpoint has a number that is not in use.
-func (bc *breakCommands) numbered(q *request.Request) bool {
+func (bc *Commands) numbered(q *request.Request) bool {
 	if q.Args.Breakpoint == 0 {
 		q.Unshare()
 		q.Args.Breakpoint = bc.points.free()
@@ -27,7 +28,7 @@ func (bc *breakCommands) numbered(q *request.Request) bool {
 }
 
 // single returns gdb's number of the one breakpoint that a command is about.
-func (bc *breakCommands) single(q *request.Request) (gdb string, ok bool) {
+func (bc *Commands) single(q *request.Request) (gdb string, ok bool) {
 	if len(q.Args.Breakpoints) != 1 {
 		bc.Fail(q, &protocol.Fault{Kind: protocol.FaultUsage, Message: q.Name + " is about one breakpoint", Hint: "info breakpoints lists them"})
 		return "", false
@@ -40,12 +41,8 @@ func (bc *breakCommands) single(q *request.Request) (gdb string, ok bool) {
 	return numbers[0], true
 }
 
-func noBreakpoint(number int) *protocol.Fault {
-	return &protocol.Fault{Kind: protocol.FaultGDB, Message: fmt.Sprintf("No breakpoint number %d.", number)}
-}
-
-// setCondition executes condition.
-func (bc *breakCommands) setCondition(q *request.Request) {
+// SetCondition executes condition.
+func (bc *Commands) SetCondition(q *request.Request) {
 	number, ok := bc.single(q)
 	if !ok {
 		return
@@ -53,10 +50,10 @@ func (bc *breakCommands) setCondition(q *request.Request) {
 	bc.setOnly(q, number, bc.only(q.Args.Condition))
 }
 
-func (bc *breakCommands) setOnly(q *request.Request, number, only string) {
-	command, args := bc.condition(q, number, only)
-	bc.ask(q, func(a request.Answer) {
-		why := bc.GDB.conditionErrors.takeInvalid(number)
+func (bc *Commands) setOnly(q *request.Request, number, only string) {
+	command, args := bc.Condition(q, number, only)
+	bc.Ask(q, func(a request.Answer) {
+		why := bc.ConditionErrors().takeInvalid(number)
 		switch {
 		case bc.withoutChoice(q, a, q.Args.Condition, only, func(only string) { bc.setOnly(q, number, only) }):
 		case a.Failed():
@@ -71,38 +68,38 @@ func (bc *breakCommands) setOnly(q *request.Request, number, only string) {
 	}, command, args...)
 }
 
-// condition returns the command that sets the condition of a breakpoint of gdb; ""
+// Condition returns the command that sets the condition of a breakpoint of gdb; ""
 // removes it. It names the rank: gdb 13 looks up variables in the block of each
 // location, but only in the program of the selected rank, and disables locations where
 // it finds none. -break-condition of gdb 10 takes the quotes around a condition with
 // spaces as part of it: a string, which is always true.
-func (bc *breakCommands) condition(q *request.Request, number, condition string) (command string, args []string) {
+func (bc *Commands) Condition(q *request.Request, number, condition string) (command string, args []string) {
 	switch {
-	case bc.GDB.Old:
-		return "-interpreter-exec", append(bc.selecting(q), "console", strings.TrimSpace("condition "+number+" "+condition))
+	case bc.IsOld():
+		return "-interpreter-exec", append(bc.Selecting(q), "console", strings.TrimSpace("condition "+number+" "+condition))
 	case condition == "":
 		return "-break-condition", []string{number}
 	}
-	return "-break-condition", append(bc.selecting(q), number, condition)
+	return "-break-condition", append(bc.Selecting(q), number, condition)
 }
 
-// ignore sets the ignore count in gdb. It applies to this rank alone, whose breakpoints
+// Ignore sets the ignore count in gdb. It applies to this rank alone, whose breakpoints
 // are its own.
-func (bc *breakCommands) ignore(q *request.Request) {
+func (bc *Commands) Ignore(q *request.Request) {
 	number, ok := bc.single(q)
 	if !ok {
 		return
 	}
-	bc.ask(q, func(a request.Answer) {
+	bc.Ask(q, func(a request.Answer) {
 		if a.Failed() {
 			bc.Refused(q, a)
 			return
 		}
-		bc.Reply(q, values.TextBody{Text: ignoring(q.Args.Breakpoints[0], q.Args.Count)})
+		bc.Reply(q, values.TextBody{Text: Ignoring(q.Args.Breakpoints[0], q.Args.Count)})
 	}, "-break-after", number, strconv.Itoa(max(q.Args.Count, 0)))
 }
 
-func ignoring(number, count int) string {
+func Ignoring(number, count int) string {
 	switch {
 	case count <= 0:
 		return fmt.Sprintf("Will stop next time breakpoint %d is reached.", number)
@@ -115,12 +112,12 @@ func ignoring(number, count int) string {
 // maxCommands bounds the commands of a breakpoint.
 const maxCommands = 100
 
-// setCommands executes commands. They are kept here, not in gdb, whose output would not
+// SetCommands executes commands. They are kept here, not in gdb, whose output would not
 // tell the rank.
-func (bc *breakCommands) setCommands(q *request.Request) {
-	var points []*point
+func (bc *Commands) SetCommands(q *request.Request) {
+	var points []*Point
 	for _, n := range q.Args.Breakpoints {
-		p := bc.points.find([]int{n})
+		p := bc.points.Find([]int{n})
 		if p == nil {
 			bc.Fail(q, noBreakpoint(n))
 			return
@@ -153,7 +150,7 @@ func (bc *breakCommands) setCommands(q *request.Request) {
 		return
 	}
 	for _, p := range points {
-		p.lines = lines
+		p.Lines = lines
 	}
 	bc.Done(q)
 }
@@ -161,22 +158,16 @@ func (bc *breakCommands) setCommands(q *request.Request) {
 // refusedCommand returns the fault for a line that cannot be executed at a breakpoint,
 // or nil.
 func refusedCommand(line string) *protocol.Fault {
-	word, rest, _ := strings.Cut(line, " ")
-	why, refused := refusedLines[word]
+	word, _, _ := strings.Cut(line, " ")
+	why, refused := gdbtext.RefusedLine(line)
 	switch {
 	case isContinue(line):
 		return nil
-	case slices.Contains(resuming, word) || ownLines[word] != "":
+	case gdbtext.Resumes(word) || gdbtext.CommandFor(word) != "":
 		why, refused = "continue, as the last command, continues the rank", true
-	case strings.TrimSpace(rest) == "" && slices.Contains(needWords, word):
-		why, refused = linesHint, true
 	}
 	if !refused {
 		return nil
 	}
 	return &protocol.Fault{Kind: protocol.FaultUsage, Message: word + " cannot be executed at a breakpoint", Hint: why}
-}
-
-func isContinue(line string) bool {
-	return slices.Contains([]string{"continue", "c", "cont", "fg"}, line)
 }

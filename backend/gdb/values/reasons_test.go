@@ -1,4 +1,4 @@
-package debugger
+package values
 
 import (
 	"testing"
@@ -33,7 +33,7 @@ func TestOneReason(t *testing.T) {
 		end:                                          end + place,
 		`reason="watchpoint-scope",wpnum="2",` + brk: brk + place + `,triggered=[{reason="watchpoint-scope",wpnum="2"}]`,
 	} {
-		got := string(oneReason(mitest.Record("*stopped," + gdb + place).Results).Append(nil))
+		got := string(OneReason(mitest.Record("*stopped," + gdb + place).Results).Append(nil))
 		if got != want {
 			t.Errorf("%s\n got %s\nwant %s", gdb, got, want)
 		}
