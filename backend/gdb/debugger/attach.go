@@ -25,7 +25,6 @@ type attachment struct {
 	symbols     *symbols
 	wrapper     *wrapper
 	termination *termination
-	opening     bool                    // under control, but its stop has not been reported
 	then        func(*values.Thread)    // called when the target is under control, with its first thread
 	refused     func(f *protocol.Fault) // called if it cannot be attached to
 }
@@ -33,7 +32,7 @@ type attachment struct {
 // begin attaches for a request, and calls then or refused. frozen says that the target is stopped by SIGSTOP.
 func (att *attachment) begin(q *request.Request, frozen bool, then func(*values.Thread), refused func(*protocol.Fault)) {
 	att.attaching, att.warned = q, nil
-	att.opening, att.then, att.refused = false, then, refused
+	att.then, att.refused = then, refused
 	*att.groupStop = groupStop{core: att.core, frozen: frozen && !att.IsCore()}
 	*att.wrapper = wrapper{core: att.core, first: att.first}
 	att.first.place = ""
@@ -72,10 +71,10 @@ func (att *attachment) attachFault(words string) *protocol.Fault {
 // attachDue returns the time at which a gdb that does not attach is given up; 0: never.
 func (att *attachment) attachDue() time.Duration {
 	d := att.GDB
-	if att.opening {
+	if att.isOpening() {
 		return att.openingDue()
 	}
-	if att.attaching == nil || !d.Startup.Speaks || att.takeovers.under || att.waitsForOther() {
+	if att.attaching == nil || !d.Startup.Speaks || att.isTakenOver() || att.waitsForOther() {
 		return 0
 	}
 	others := slices.ContainsFunc(d.ranks, func(o *core) bool { return o != att.core && o.attaching != nil && o.waitsForOther() })
@@ -92,10 +91,16 @@ func (c *core) waitsForOther() bool {
 	return k != nil && k.by != nil && k.by != c
 }
 
+// isOpening reports whether gdb has the target, and its stop has not been reported.
+func (att *attachment) isOpening() bool {
+	has := att.phase == held || att.phase == leaving || att.phase == closing && att.attaching == nil
+	return has && att.State == backend.Attaching && !att.IsCore()
+}
+
 // openingDue returns the time at which a gdb that has attached and does not answer is given up; 0: never.
 func (att *attachment) openingDue() time.Duration {
 	k := att.GDB.Calls.current()
-	if k == nil || att.State != backend.Attaching || att.takeovers.under || att.waitsForOther() {
+	if k == nil || att.isTakenOver() || att.waitsForOther() {
 		return 0
 	}
 	return att.GDB.Bound.answerUntil(k.sent)
@@ -109,8 +114,10 @@ func (att *attachment) attachOverdue() {
 	}
 	f := &protocol.Fault{Kind: protocol.FaultEngine, Message: "gdb " + att.notTaken(), Hint: "--connect-wait gives it more time"}
 	att.GDB.Kill = true
-	att.killing, att.failed = true, true
-	if att.opening {
+	opening := att.isOpening()
+	att.dies()
+	att.enter(failed)
+	if opening {
 		att.Event(protocol.KindLost, protocol.Missing{Cause: f.Message})
 		att.termination.finish()
 		return
@@ -126,7 +133,7 @@ func (att *attachment) settle() {
 	if q == nil || first == nil || first.Stop == nil || att.threads.AnyRunning() {
 		return
 	}
-	att.attaching, att.opening = nil, true
+	att.attaching = nil
 	att.GDB.endAttach(att.core)
 	att.GDB.sendNext()
 	att.GDB.Bound.from = att.now // gdb makes progress
@@ -137,9 +144,12 @@ func (att *attachment) settle() {
 		att.note(insideValgrind)
 	}
 	att.choose(request.Selection{Thread: 1})
-	if att.closing {
+	if att.phase == closing {
 		att.termination.leaveAsFound()
 		return
+	}
+	if att.phase == attaching {
+		att.enter(held)
 	}
 	att.then(first)
 }

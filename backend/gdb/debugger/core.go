@@ -37,11 +37,8 @@ type core struct {
 	refusing  func(request.Answer) // called before an error of gdb is answered
 
 	State    backend.State
-	killing  bool          // sdm has sent SIGKILL to the target
-	leaving  bool          // gdb has been told to detach from the target
-	failed   bool          // the target could not be attached to
-	closing  bool          // the session ends as soon as the attach that is under way has ended
-	notified bool          // gdb has been made to notice that the target is dead
+	phase    phase // written by enter
+	fate     fate
 	killAt   time.Duration // when gdb is killed unless it has ended; 0: never
 	threads  values.Threads
 	counted  int  // number of threads so far

@@ -90,6 +90,9 @@ func (att *attachment) coreFrame(q *request.Request, first *values.Thread, words
 	for _, w := range att.warned {
 		att.Event(protocol.KindNote, protocol.Note{Text: w})
 	}
+	if att.phase == attaching {
+		att.enter(held)
+	}
 	att.then(first)
 }
 

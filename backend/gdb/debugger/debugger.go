@@ -224,7 +224,7 @@ func (d *Debugger) notified(now time.Duration, r mi.Record) {
 		if r.Results.Str("id") != m.group {
 			break // that of the parent
 		}
-		if r.Results.Str("exit-code") == "" && !m.notified && !m.leaving && m.moving == nil {
+		if r.Results.Str("exit-code") == "" && m.fate != gdbNotices && !m.isLeaving() && m.moving == nil {
 			d.ends = append(d.ends, m)
 		}
 		m.termination.groupExited(r.Results.Str("exit-code"))

@@ -45,14 +45,15 @@ const emptyGroup = "Thread group is empty"
 
 // detachAtOnce detaches from the rank, and undoes a stop by sdm. If gdb refuses, refused is called.
 func (en *termination) detachAtOnce(q *request.Request, refused func()) {
-	en.leaving = true
+	before := en.phase
+	en.enter(leaving)
 	if en.Host.LeaderEnded != nil && en.Host.LeaderEnded(en.Target.PID) {
 		en.detachByEnd(q)
 		return
 	}
 	en.detachFrom(q, func(a request.Answer) {
 		if a.Failed() && a.Results.Str("msg") != emptyGroup { // an empty group has been detached from already
-			en.leaving = false
+			en.enter(before)
 			en.Refused(q, a)
 			refused()
 			return
@@ -69,7 +70,7 @@ func (en *termination) detachByEnd(q *request.Request) {
 	for _, number := range en.points.Existing() {
 		en.Tell("delete", "-break-delete", number)
 	}
-	en.closing = true // its end is the detach
+	en.enter(leavingByEnd)
 	en.GDB.detaching++
 	en.ask(q, func(request.Answer) {
 		if en.GDB.detaching--; en.GDB.detaching > 0 {

@@ -41,7 +41,7 @@ func TestDetachRefusedAfterDeadline(t *testing.T) {
 	m := NewMachine(backend.Target{PID: 100}, Host{})
 	d.Add(m)
 	m.Thread(1).Running = true
-	m.State = backend.Running
+	m.State, m.phase = backend.Running, held
 	m.run = &run{started: true, request: request.Internal("continue")}
 	m.points.Claim(1, "main", nil)
 	q := &request.Request{Command: &request.Command{Name: "detach"}, ID: 7}
@@ -51,7 +51,7 @@ func TestDetachRefusedAfterDeadline(t *testing.T) {
 	m.termination.detachOverdue()
 	last := d.Calls.queue[len(d.Calls.queue)-1]
 	d.Record(m.now, mi.Record{Class: mi.Result, Token: last.token, Name: "error", Results: mi.Tuple{{Name: "msg", Value: mi.Value{Str: "refused"}}}})
-	if n := len(m.Out.Messages); n != 1 || m.Out.Messages[0].Request != q.ID || m.Out.Messages[0].Group.Kind != protocol.KindFault || m.leaving {
-		t.Errorf("messages %+v, leaving %v", m.Out.Messages, m.leaving)
+	if n := len(m.Out.Messages); n != 1 || m.Out.Messages[0].Request != q.ID || m.Out.Messages[0].Group.Kind != protocol.KindFault || m.isLeaving() {
+		t.Errorf("messages %+v, leaving %v", m.Out.Messages, m.isLeaving())
 	}
 }

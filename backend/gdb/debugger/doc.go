@@ -26,6 +26,15 @@
 // What a lower part wants of a higher one it leaves in the core: a request that needs a gdb of its own (needsOwnGDB),
 // one that can be executed now (ready). Machine.settle sees to that after each input.
 //
+// What goes on between a rank and its gdb is one value, its phase (phase.go). From each phase the rank may end.
+//
+//	attaching ─┬─→ held ─┬─────────────────────→ leaving ─→ ended
+//	           ├─→ failed├─→ handing over ─┐     (if gdb refuses, it is again what it was)
+//	           └─→ closing, then leaving   ↓
+//	                     └─ gdb dies ─→ taking over ─→ held
+//
+// A target may die in each phase; how far that has come is its fate.
+//
 // A file with commands handles one rank and need not know whether its gdb is shared, if
 // it follows these rules:
 //

@@ -53,7 +53,7 @@ func (en *termination) groupExited(code string) {
 	switch {
 	case code != "":
 		en.reportEnd(protocol.Exit{Code: octal(code)})
-	case en.notified:
+	case en.fate == gdbNotices:
 		en.reportEnd(killed())
 	}
 }
@@ -99,7 +99,7 @@ func (en *termination) finish() {
 			en.Done(q)
 			continue
 		}
-		if en.GDB.dying && !en.takeovers.under { // it has run to its end, before another gdb could take it over
+		if en.GDB.dying && !en.isTakenOver() { // it has run to its end, before another gdb could take it over
 			en.Fail(q, &protocol.Fault{Kind: protocol.FaultEngine, Message: en.GDB.deathOf(End{Cause: "a fatal signal"}).String(), Hint: "start the program again"})
 			continue
 		}
@@ -115,7 +115,7 @@ func (en *termination) kill(q *request.Request) {
 	if en.attaching != nil {
 		en.finishAttach(wasKilled())
 	}
-	en.killing = true
+	en.dies()
 	en.killTarget()
 	if en.GDB.late {
 		en.GDB.Kill = true
@@ -152,10 +152,10 @@ func (en *termination) killTarget() {
 // reap the target before gdb has. A shared gdb is told to detach: in non-stop mode the kill command of gdb
 // 13.1 also kills the process of its last inferior.
 func (en *termination) notifyEnd() {
-	if en.notified {
+	if en.fate == gdbNotices {
 		return
 	}
-	en.notified = true
+	en.fate = gdbNotices
 	if en.GDB.Shared() {
 		en.selectNeighbour()
 		en.Tell("kill", "-target-detach", en.group)
@@ -169,7 +169,7 @@ func (en *termination) escalate() {
 	if en.killAt != 0 && en.now >= en.killAt {
 		en.killAt = 0
 		en.GDB.Kill = true
-		if en.takeovers.under {
+		if en.isTakenOver() {
 			en.GDB.Replaced = "it " + en.notTaken()
 		}
 	}
@@ -195,7 +195,8 @@ func (en *termination) discard() {
 // attachFailed gives up a target that cannot be attached to.
 func (en *termination) attachFailed(f *protocol.Fault) {
 	en.finishAttach(f)
-	en.killing, en.failed = true, true // the end of gdb is expected now
+	en.dies() // the end of gdb is expected now
+	en.enter(failed)
 	en.discard()
 	en.GDB.Leave(en.now)
 }

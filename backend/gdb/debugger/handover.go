@@ -36,6 +36,7 @@ func (mv *moves) begin(w wish) {
 		mv.Fail(q, &protocol.Fault{Kind: protocol.FaultState, Message: "the rank stands in a function that an expression has called, and cannot get a gdb of its own for " + why, Hint: "finish ends the call"})
 		return
 	}
+	mv.enter(handingOver)
 	mv.moving = &handover{why: why, allStop: w.allStop, waiting: []*request.Request{q}, chosen: mv.chosen, counted: mv.counted, watched: map[int]request.Selection{}}
 	for _, p := range mv.points.List {
 		mv.moving.watched[p.Number] = p.Watched
@@ -126,6 +127,7 @@ func (mv *moves) notDetached(why string) {
 func (mv *moves) stays(why string) {
 	h := mv.moving
 	mv.moving = nil
+	mv.enter(held)
 	mv.groupStop.ignoreSIGCONT()
 	for _, q := range h.waiting {
 		mv.Fail(q, &protocol.Fault{Kind: protocol.FaultGDB, Message: "the rank cannot get a gdb of its own: " + why})
@@ -153,7 +155,7 @@ func (mv *moves) settleMove() {
 		return
 	}
 	h := mv.moving
-	if !mv.takeovers.under { // in the old gdb
+	if !mv.isTakenOver() { // in the old gdb
 		h.awaking = nil
 		mv.flushed()
 		return
@@ -206,7 +208,7 @@ func (mv *moves) handleWinch() {
 
 // flushing reports whether the rank is to stop at a SIGWINCH in its old gdb.
 func (c *core) flushing() bool {
-	return c.moving != nil && c.moving.awaking != nil && !c.takeovers.under && !c.State.IsOver()
+	return c.moving != nil && c.moving.awaking != nil && !c.isTakenOver() && !c.State.IsOver()
 }
 
 // notFlushed processes the error of flush's step, which comes after ^running: gdb

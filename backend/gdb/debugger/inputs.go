@@ -3,6 +3,7 @@
 package debugger
 
 import (
+	"sdm/backend"
 	"sdm/backend/gdb/inferior"
 	"sdm/backend/gdb/request"
 	"sdm/backend/gdb/values"
@@ -18,7 +19,7 @@ func (m *Machine) Ended(now time.Duration, exit protocol.Exit) {
 	case m.State.IsOver():
 	case m.Child:
 		return // of the parent
-	case m.leaving && exit.Signal != killed().Signal: // it ran on after the detach
+	case m.isLeaving() && exit.Signal != killed().Signal: // it ran on after the detach
 		m.termination.reportDetached()
 		return
 	case m.run != nil && !m.run.started:
@@ -39,9 +40,9 @@ func (m *Machine) TargetEnded(now time.Duration) {
 		}
 		return
 	}
-	m.killing = true
+	m.dies()
 	m.killAt = now + endWait
-	if m.run == nil && !m.leaving { // otherwise gdb may report that it has run to its end
+	if m.run == nil && !m.isLeaving() { // otherwise gdb may report that it has run to its end
 		m.termination.notifyEnd()
 	}
 }
@@ -51,7 +52,7 @@ func (m *Machine) TargetEnded(now time.Duration) {
 func (m *Machine) Missed(now time.Duration) {
 	m.now = now
 	r := m.run
-	if r == nil || m.State.IsOver() || m.leaving {
+	if r == nil || m.State.IsOver() || m.isLeaving() {
 		return
 	}
 	if !r.dead {
@@ -66,7 +67,7 @@ func (m *Machine) Missed(now time.Duration) {
 func (m *Machine) NotStarted(now time.Duration, f *protocol.Fault) {
 	m.now = now
 	m.GDB.Gone = true
-	if m.takeovers.under {
+	if m.isTakenOver() {
 		m.recovery.refused(f)
 		return
 	}
@@ -81,13 +82,13 @@ func (m *Machine) Close(now time.Duration) {
 	case m.GDB.Gone:
 	case m.State.IsOver():
 	case m.Target.Held:
-		m.killing = true
+		m.dies()
 		m.termination.killTarget()
 		m.GDB.Kill = true
-	case m.killing && m.killAt != 0: // gdb reports its end, or is killed
+	case m.fate != alive && m.killAt != 0: // gdb reports its end, or is killed
 	case m.attaching != nil:
 		// gdb 13.1 leaves the target stopped when it is told to detach while it attaches.
-		m.closing = true
+		m.enter(closing)
 		m.killAt = now + attachEnd
 	default:
 		m.termination.leaveAsFound()
@@ -97,7 +98,7 @@ func (m *Machine) Close(now time.Duration) {
 // Checked processes the result of a check of a running process, and the processor time of gdb.
 func (m *Machine) Checked(now time.Duration, held inferior.Stopped, cpu string) {
 	r := m.run
-	if r == nil || !m.GDB.Shared() || m.State.IsOver() || m.leaving {
+	if r == nil || !m.GDB.Shared() || m.State.IsOver() || m.isLeaving() {
 		return
 	}
 	before := r.lastStopped
@@ -162,7 +163,7 @@ func (m *Machine) TakeOver(now time.Duration) {
 	m.Record.startOver()
 	q := request.Internal("attach")
 	switch {
-	case m.takeovers.under:
+	case m.isTakenOver():
 		m.GDB.Bound = m.takeovers.bound
 		m.killAt = m.takeovers.bound.until
 	case len(m.Open) > 0:
@@ -193,13 +194,13 @@ func (m *Machine) died(w death) {
 	m.killAt = 0
 	switch {
 	case m.State.IsOver():
-	case m.killing:
+	case m.fate != alive:
 		if !m.Target.Held || m.Child {
 			m.termination.reportEnd(killed())
 		}
-	case m.closing:
+	case m.phase == closing || m.phase == leavingByEnd:
 		m.termination.reportDetached()
-	case m.takeovers.under:
+	case m.isTakenOver() || m.moving != nil && m.State == backend.Attaching:
 		m.recovery.abandoned(w.cause)
 	default:
 		m.termination.lost(w)
@@ -208,7 +209,7 @@ func (m *Machine) died(w death) {
 
 // notAttached gives up a target to which gdb cannot attach.
 func (m *Machine) notAttached(f *protocol.Fault) {
-	if m.takeovers.under {
+	if m.isTakenOver() {
 		m.recovery.refused(f)
 		return
 	}

@@ -49,24 +49,37 @@ func NewMachine(t backend.Target, h Host) *Machine {
 	m.signals = &signals{core: c, groupStop: m.groupStop}
 	m.abort = &abortWatch{core: c, symbols: m.Symbols}
 	m.stops = &stops{core: c, symbols: m.Symbols, first: m.first, record: m.Record}
-	m.runs = &runs{core: c, groupStop: m.groupStop, first: m.first, record: m.Record, signals: m.signals, abort: m.abort, stops: m.stops}
+	m.runs = &runs{
+		core: c, groupStop: m.groupStop, first: m.first, record: m.Record, signals: m.signals,
+		abort: m.abort, stops: m.stops,
+	}
 	m.steps = &steps{core: c, record: m.Record, stops: m.stops, runs: m.runs}
 	m.interruption = &interruption{core: c}
 	m.termination = &termination{core: c, groupStop: m.groupStop, first: m.first, wrapper: m.wrapper, runs: m.runs}
-	m.attach = &attachment{core: c, groupStop: m.groupStop, first: m.first, symbols: m.Symbols, wrapper: m.wrapper, termination: m.termination}
+	m.attach = &attachment{
+		core: c, groupStop: m.groupStop, first: m.first, symbols: m.Symbols, wrapper: m.wrapper,
+		termination: m.termination,
+	}
 	m.commands = &commands{
 		core: c, symbols: m.Symbols, groupStop: m.groupStop, signals: m.signals, runs: m.runs, steps: m.steps,
 		interruption: m.interruption, termination: m.termination,
-		lines: &lines{core: c, groupStop: m.groupStop, filters: m.filters, stops: m.stops, runs: m.runs, interruption: m.interruption, termination: m.termination},
+		lines: &lines{
+			core: c, groupStop: m.groupStop, filters: m.filters, stops: m.stops, runs: m.runs,
+			interruption: m.interruption, termination: m.termination,
+		},
 	}
 	m.bringUp = &bringUp{
-		core: c, first: m.first, wrapper: m.wrapper, symbols: m.Symbols, record: m.Record, abort: m.abort, stops: m.stops, runs: m.runs, commands: m.commands,
+		core: c, first: m.first, wrapper: m.wrapper, symbols: m.Symbols, record: m.Record,
+		abort: m.abort, stops: m.stops, runs: m.runs, commands: m.commands,
 	}
 	m.recovery = &recovery{
-		core: c, first: m.first, wrapper: m.wrapper, symbols: m.Symbols, abort: m.abort, stops: m.stops, runs: m.runs, interruption: m.interruption,
-		termination: m.termination, commands: m.commands, bringUp: m.bringUp,
+		core: c, first: m.first, wrapper: m.wrapper, abort: m.abort, stops: m.stops,
+		runs: m.runs, interruption: m.interruption, termination: m.termination, commands: m.commands, bringUp: m.bringUp,
 	}
-	m.moves = &moves{core: c, groupStop: m.groupStop, termination: m.termination, commands: m.commands, recovery: m.recovery}
+	m.moves = &moves{
+		core: c, groupStop: m.groupStop, termination: m.termination, commands: m.commands,
+		recovery: m.recovery,
+	}
 	c.values = values.New(view{c, m.Symbols})
 	c.breaks = breakpoint.New(view{c, m.Symbols}, &c.points, c.values, m.runs.resumeAll)
 	c.refusing = m.stops.stoppedInCall

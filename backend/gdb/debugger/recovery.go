@@ -29,7 +29,6 @@ type recovery struct {
 	*core
 	first        *firstStop
 	wrapper      *wrapper
-	symbols      *symbols
 	abort        *abortWatch
 	stops        *stops
 	runs         *runs
@@ -54,7 +53,7 @@ func (rs *recovery) orphaned(now time.Duration, w death) {
 		rs.takeovers.count++
 	}
 	switch {
-	case rs.takeovers.under: // this gdb was about to take over
+	case rs.isTakenOver(): // this gdb was about to take over
 		rs.Event(protocol.KindNote, protocol.Note{Text: w.String() + " while it took the rank over; another one is started"})
 		return
 	case rs.State == backend.Attaching && rs.run == nil:
@@ -90,7 +89,7 @@ func (rs *recovery) orphaned(now time.Duration, w death) {
 
 // queue queues a request until another gdb has taken over a rank that was stopped.
 func (rs *recovery) queue(q *request.Request) bool {
-	if !rs.takeovers.under || rs.running || rs.State.IsOver() {
+	if !rs.isTakenOver() || rs.running || rs.State.IsOver() {
 		return false
 	}
 	rs.waiting = append(rs.waiting, q)
@@ -114,7 +113,8 @@ func (rs *recovery) places() []string {
 // recovered restores the state that the rank had when its gdb died.
 func (rs *recovery) recovered(first *values.Thread) {
 	if q := rs.detach; q != nil {
-		rs.takeovers.under, rs.detach, rs.killAt = false, nil, 0
+		rs.takenOver()
+		rs.detach = nil
 		rs.termination.detachAtOnce(q, func() {})
 		return
 	}
@@ -160,7 +160,7 @@ func (rs *recovery) reportStopped(first *values.Thread) {
 	if rs.IsCore() {
 		reason = ""
 	}
-	if !rs.takenOver() {
+	if !rs.finish() {
 		return
 	}
 	rs.stops.stopNamed(first, reason)
@@ -169,15 +169,15 @@ func (rs *recovery) reportStopped(first *values.Thread) {
 
 // resumeAgain resumes the rank; to the user it is running.
 func (rs *recovery) resumeAgain() {
-	if rs.takenOver() {
+	if rs.finish() {
 		rs.standsStill()
 		rs.runs.resumeAll(request.Internal("continue"))
 		rs.run.silent = true
 	}
 }
 
-// takenOver ends the recovery, unless the rank has ended meanwhile.
-func (rs *recovery) takenOver() bool {
+// finish ends the recovery, unless the rank has ended meanwhile.
+func (rs *recovery) finish() bool {
 	if rs.State.IsOver() {
 		return false
 	}
@@ -188,7 +188,7 @@ func (rs *recovery) takenOver() bool {
 	case !rs.running && rs.stood != nil && slices.Equal(rs.stood, rs.places()):
 		text = "another one has taken the rank over, with its breakpoints, where it stood"
 	}
-	rs.takeovers.under, rs.killAt = false, 0
+	rs.takenOver()
 	rs.abort.watchAbort()
 	if rs.alive {
 		rs.alive = false
@@ -201,7 +201,6 @@ func (rs *recovery) takenOver() bool {
 
 // abandoned reports the rank as lost if no gdb can take over.
 func (rs *recovery) abandoned(why string) {
-	rs.takeovers.under = false
 	cause := rs.death.String() + ", and no other could take the rank over: " + why
 	if rs.moving != nil {
 		cause = "the gdb that the rank was to get for " + rs.moving.why + " could not take it over: " + why

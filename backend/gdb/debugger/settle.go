@@ -54,7 +54,8 @@ func (m *Machine) allStopped(r *run) {
 		m.termination.detachHalted(report)
 		return
 	}
-	if m.bringUp.foundProgram(t) || m.steps.steppedOut(r, t) || m.bringUp.entersLibrary(t, report) || m.bringUp.entersProgramUnit(t, report) {
+	if m.bringUp.foundProgram(t) || m.steps.steppedOut(r, t) ||
+		m.bringUp.entersLibrary(t, report) || m.bringUp.entersProgramUnit(t, report) {
 		return
 	}
 	report()
@@ -79,10 +80,10 @@ func (m *Machine) underControl(q *request.Request, first *values.Thread) {
 	m.bringUp.askRegisters()
 	m.filters.tellFiltersOfArguments()
 	switch {
-	case m.moving != nil && m.takeovers.under:
+	case m.moving != nil && m.isTakenOver():
 		m.bringUp.tellLanguage()
 		m.moves.recovered()
-	case m.takeovers.under:
+	case m.isTakenOver():
 		m.recovery.recovered(first)
 	default:
 		m.bringUp.begin(q, first)

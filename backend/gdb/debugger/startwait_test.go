@@ -106,7 +106,7 @@ func TestAttachIsUnbounded(t *testing.T) {
 func TestTakingOverIsBounded(t *testing.T) {
 	d := starting(1)
 	m := d.Machines[0]
-	m.attaching, m.Open, m.State = nil, nil, backend.Stopped
+	m.attaching, m.Open, m.State, m.phase = nil, nil, backend.Stopped, held
 	crashed := End{Cause: "killed by SIGSEGV", Crashed: true}
 	d.Startup.Speaks = true
 	if orphans := d.Died(10*time.Second, crashed, true); len(orphans) != 1 {

@@ -53,19 +53,25 @@ func (c *core) standsStill() { c.State = backend.Stopped }
 func (c *core) awaitsGDB() { c.State = backend.Attaching }
 
 // over records that the rank has ended.
-func (c *core) over() { c.run, c.attaching, c.moving = nil, nil, nil }
+func (c *core) over() {
+	c.run, c.attaching, c.moving = nil, nil, nil
+	c.enter(ended)
+}
 
 // succeeds takes the state that another core of the rank has reported.
 func (c *core) succeeds(o *core) { c.State, c.Child = o.State, o.Child }
 
 // finished reports whether the rank does not need its gdb any more.
-func (c *core) finished() bool { return c.State.IsOver() || c.failed }
+func (c *core) finished() bool { return c.State.IsOver() || c.phase == failed }
 
 // startsOver forgets what the last gdb has said of the rank.
 func (c *core) startsOver() {
 	c.threads, c.counted, c.points, c.handled, c.named = nil, 0, breakpoint.Table{}, nil, false
 	c.run, c.journal.commands = nil, nil
-	c.killing, c.leaving, c.failed, c.closing, c.notified, c.killAt = false, false, false, false, false, 0
+	c.fate, c.killAt = alive, 0
+	if !c.isTakenOver() {
+		c.enter(attaching)
+	}
 	c.choose(request.Selection{Thread: 1})
 }
 

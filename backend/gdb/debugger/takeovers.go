@@ -10,7 +10,6 @@ import (
 
 // takeovers counts the gdbs of a rank.
 type takeovers struct {
-	under bool  // another gdb is taking the rank over: after the death of the last one, or at a handover
 	count int   // number of gdbs that this rank has lost
 	bound bound // deadline for all gdbs that try to take over
 }
@@ -24,13 +23,13 @@ const recoveryWait = time.Minute
 
 // mayBeTakenOver reports whether another gdb may take over the rank.
 func (c *core) mayBeTakenOver() bool {
-	late := c.takeovers.under && c.now >= c.takeovers.bound.until
-	return !c.State.IsOver() && !c.killing && !c.leaving && c.takeovers.count < maxRecoveries && !late
+	late := c.isTakenOver() && c.now >= c.takeovers.bound.until
+	return !c.State.IsOver() && c.fate == alive && !c.isLeaving() && c.takeovers.count < maxRecoveries && !late
 }
 
 // beginTakeover starts the deadline for the gdbs that try to take over.
 func (c *core) beginTakeover() {
-	c.takeovers.under = true
+	c.enter(takingOver)
 	c.takeovers.bound = LimitOf(c.now, cmp.Or(c.GDB.Bound.wait, recoveryWait))
 }
 

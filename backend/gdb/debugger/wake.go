@@ -95,7 +95,8 @@ func (mv *moves) moved() {
 		return
 	}
 	mv.tellKept(h)
-	mv.moving, mv.takeovers.under, mv.killAt = nil, false, 0
+	mv.moving = nil
+	mv.takenOver()
 	mv.standsStill()
 	mv.Event(protocol.KindNote, protocol.Note{Text: "the rank has a gdb of its own now, for " + h.why + h.missing()})
 	for _, q := range h.waiting {
