@@ -30,7 +30,9 @@ type attachment struct {
 }
 
 // begin attaches for a request, and calls then or refused. frozen says that the target is stopped by SIGSTOP.
-func (att *attachment) begin(q *request.Request, frozen bool, then func(*values.Thread), refused func(*protocol.Fault)) {
+func (att *attachment) begin(
+	q *request.Request, frozen bool, then func(*values.Thread), refused func(*protocol.Fault),
+) {
 	att.attaching, att.warned = q, nil
 	att.then, att.refused = then, refused
 	*att.groupStop = groupStop{core: att.core, frozen: frozen && !att.IsCore()}
@@ -77,7 +79,9 @@ func (att *attachment) attachDue() time.Duration {
 	if att.attaching == nil || !d.Startup.Speaks || att.isTakenOver() || att.waitsForOther() {
 		return 0
 	}
-	others := slices.ContainsFunc(d.ranks, func(o *core) bool { return o != att.core && o.attaching != nil && o.waitsForOther() })
+	others := slices.ContainsFunc(d.ranks, func(o *core) bool {
+		return o != att.core && o.attaching != nil && o.waitsForOther()
+	})
 	return d.Bound.attachUntil(others)
 }
 

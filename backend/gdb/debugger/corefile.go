@@ -82,7 +82,9 @@ func (att *attachment) coreFrame(q *request.Request, first *values.Thread, words
 	att.choose(request.Selection{Thread: first.ID})
 	first.Stop = mi.Tuple{{Name: "reason", Value: mi.Value{Str: values.StopAtCore}}}
 	if name, meaning := terminatedBy(words); name != "" {
-		first.Stop = append(first.Stop, mi.Field{Name: "signal-name", Value: mi.Value{Str: name}}, mi.Field{Name: "signal-meaning", Value: mi.Value{Str: meaning}})
+		first.Stop = append(first.Stop,
+			mi.Field{Name: "signal-name", Value: mi.Value{Str: name}},
+			mi.Field{Name: "signal-meaning", Value: mi.Value{Str: meaning}})
 	}
 	if f, ok := at.Results.Get("frame"); ok {
 		first.Stop = append(first.Stop, mi.Field{Name: "frame", Value: f})

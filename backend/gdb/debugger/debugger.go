@@ -118,7 +118,8 @@ func (d *Debugger) finish(now time.Duration, k *call, r mi.Record) {
 	k.by.now = now
 	k.reportWarnings(r)
 	if k.then != nil {
-		k.then(request.Answer{Record: r, Text: k.text.String(), Warned: k.by.warned.withoutRepeats(k.warned.String()), Made: k.made})
+		warned := k.by.warned.withoutRepeats(k.warned.String())
+		k.then(request.Answer{Record: r, Text: k.text.String(), Warned: warned, Made: k.made})
 	}
 	for _, m := range d.Machines {
 		if m.core == k.by || d.others {

@@ -27,7 +27,9 @@ const displayWait = 2 * time.Second
 
 // withDisplays calls tell for a stop, with the output of the breakpoint's commands and
 // the displays that have a value there.
-func (st *stops) withDisplays(t *values.Thread, tell func(shown []protocol.Display, values []string, s breakpoint.Output)) {
+func (st *stops) withDisplays(
+	t *values.Thread, tell func(shown []protocol.Display, values []string, s breakpoint.Output),
+) {
 	var acting []*breakpoint.Point
 	for _, p := range st.points.Reached(t.Stop) {
 		if values.OwnReason(t.Stop) && len(p.Lines) > 0 {

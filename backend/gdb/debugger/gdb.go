@@ -17,7 +17,7 @@ type GDB struct {
 	several         bool // it has had more than one
 	Calls           calls
 	Bytes           []byte        // commands to be sent; Take returns those that may be sent now
-	Send            func()        // sends what Take returns, in the middle of a record; nil: it waits for the end of the record
+	Send            func()        // sends what Take returns in the middle of a record; nil: at its end
 	attachOrder     []attachWait  // attaches that must have ended before more of Bytes is sent; in order
 	Kill            bool          // the process is to be killed
 	Replaced        string        // the reason, if another gdb takes over the ranks

@@ -37,7 +37,10 @@ func (mv *moves) begin(w wish) {
 		return
 	}
 	mv.enter(handingOver)
-	mv.moving = &handover{why: why, allStop: w.allStop, waiting: []*request.Request{q}, chosen: mv.chosen, counted: mv.counted, watched: map[int]request.Selection{}}
+	mv.moving = &handover{
+		why: why, allStop: w.allStop, waiting: []*request.Request{q}, chosen: mv.chosen, counted: mv.counted,
+		watched: map[int]request.Selection{},
+	}
 	for _, p := range mv.points.List {
 		mv.moving.watched[p.Number] = p.Watched
 	}

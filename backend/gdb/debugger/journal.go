@@ -45,7 +45,9 @@ func (j *journal) remember(q *request.Request) {
 
 // rememberLine adds a line for gdb, in place of an equal one.
 func (j *journal) rememberLine(q *request.Request) {
-	j.commands = slices.DeleteFunc(j.commands, func(c protocol.Command) bool { return c.Name == "gdb" && c.Args.Text == q.Args.Text })
+	j.commands = slices.DeleteFunc(j.commands, func(c protocol.Command) bool {
+		return c.Name == "gdb" && c.Args.Text == q.Args.Text
+	})
 	j.commands = append(j.commands, protocol.Command{Name: "gdb", Args: q.Args})
 }
 
@@ -63,7 +65,9 @@ func (j *journal) wasGiven(c *request.Command) bool {
 
 // wasGiven reports whether a line for gdb is among some commands.
 func wasGiven(list []protocol.Command, c *request.Command) bool {
-	return slices.ContainsFunc(list, func(o protocol.Command) bool { return o.Name == c.Name && o.Args.Text == c.Args.Text })
+	return slices.ContainsFunc(list, func(o protocol.Command) bool {
+		return o.Name == c.Name && o.Args.Text == c.Args.Text
+	})
 }
 
 // recount replaces a command that enables a breakpoint for a number of hits, after one of these.

@@ -80,7 +80,8 @@ func (c *core) ownVariables(text string) string {
 		if more := values.LastShown[name]; more != "" {
 			b.WriteString(more + c.VariableSuffix())
 		}
-		if c.GDB.Shared() && c.GDB.registers != nil && name != "" && name[0] != '_' && !c.GDB.registers[name] && !strings.HasPrefix(strings.TrimLeft(text[n:], " "), "(") {
+		own := name != "" && name[0] != '_' && !c.GDB.registers[name] // no register and none of gdb's
+		if own && c.GDB.Shared() && c.GDB.registers != nil && !strings.HasPrefix(strings.TrimLeft(text[n:], " "), "(") {
 			b.WriteString(c.VariableSuffix())
 		}
 		text = text[n:]

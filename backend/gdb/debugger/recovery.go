@@ -64,7 +64,8 @@ func (rs *recovery) orphaned(now time.Duration, w death) {
 	rs.moving = nil
 	stopping := rs.interruption.unprocessed != nil || rs.run != nil && rs.run.interrupted
 	// Without a run the stop of the rank is about to be reported.
-	rs.running = rs.run != nil && !stopping && (rs.State == backend.Running || rs.run.silent || rs.State == backend.Attaching)
+	rs.running = rs.run != nil && !stopping &&
+		(rs.State == backend.Running || rs.run.silent || rs.State == backend.Attaching)
 	rs.stood = rs.places()
 	rs.firstStop, rs.seeks = rs.first.place, rs.wrapper.seeks
 	rs.journal.restart()

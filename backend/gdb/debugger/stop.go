@@ -81,7 +81,9 @@ func (st *stops) reasonOf(stop mi.Tuple) protocol.Stop {
 		_, s.Returned = stop.Get("return-value")
 	}
 	for _, w := range values.OtherTriggers(stop) {
-		s.Triggered = append(s.Triggered, protocol.Trigger{Reason: w.Str("reason"), Breakpoint: st.points.NumberOf(values.StoppedBy(w)), Software: st.points.IsSoftware(w)})
+		number := st.points.NumberOf(values.StoppedBy(w))
+		trigger := protocol.Trigger{Reason: w.Str("reason"), Breakpoint: number, Software: st.points.IsSoftware(w)}
+		s.Triggered = append(s.Triggered, trigger)
 	}
 	return s
 }

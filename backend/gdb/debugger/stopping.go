@@ -56,8 +56,8 @@ func (rn *runs) stopped(stop mi.Tuple) {
 	r.stoppedBy(t)
 }
 
-// passBy has a thread execute the actions of a breakpoint, and resumes it. The thread stays stopped if the rank is being
-// stopped, or if the thread steps: gdb has forgotten where the step was to end.
+// passBy has a thread execute the actions of a breakpoint, and resumes it. The thread stays stopped if the rank is
+// being stopped, or if the thread steps: gdb has forgotten where the step was to end.
 func (rn *runs) passBy(r *run, t *values.Thread, p *breakpoint.Point) {
 	r.outstanding++ // nothing is decided before the thread resumes
 	rn.breaks.PassBy(t, p, func(stays mi.Tuple) {

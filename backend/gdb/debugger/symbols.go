@@ -139,7 +139,8 @@ func needsLibraries(info protocol.CommandInfo, q *request.Request) bool {
 	case info.OwnSymbols:
 		return q.Args.Full // the locals of backtrace
 	case q.Name == "print": // in the innermost frame, which named has completed, or in a selected one
-		return q.Args.Frame != nil || q.Args.Thread != 0 || !gdbtext.Plain.MatchString(strings.TrimSpace(q.Args.Expr)) || q.Args.Format != "" || q.Args.Last > 0
+		return q.Args.Frame != nil || q.Args.Thread != 0 || q.Args.Format != "" || q.Args.Last > 0 ||
+			!gdbtext.Plain.MatchString(strings.TrimSpace(q.Args.Expr))
 	}
 	return true
 }
