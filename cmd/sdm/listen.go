@@ -112,7 +112,7 @@ func (a *app) await(ctx context.Context, o *listenOptions, log *slog.Logger, add
 		return nil, session.Report{}, a.fail(console.StatusNoTree, fmt.Errorf("listen: %w", err))
 	}
 	defer door.Close()
-	fmt.Fprintf(a.stderr, "sdm: waiting for a master; start it with: %s\n", masterLine(o.job.Servers.SecretFile, addr, door.Addr()))
+	a.remark("waiting for a master; start it with: " + masterLine(o.job.Servers.SecretFile, addr, door.Addr()))
 	client, err := door.Accept(ctx)
 	if err != nil {
 		return nil, session.Report{}, a.notBuilt(ctx, err, nil)

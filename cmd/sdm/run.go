@@ -13,6 +13,7 @@ import (
 	"sdm/cmd/internal/job"
 	"sdm/launch"
 	"sdm/master/frontend/console"
+	"sdm/master/text"
 	"sdm/protocol"
 	"sdm/protocol/rank"
 	"sdm/tree/topology"
@@ -207,6 +208,7 @@ func (a *app) hintMPI(o *runOptions) {
 	if o.np == 1 || err == nil && inJob.Number != launch.Unknown || !launch.LinksMPI(o.first().file()) {
 		return
 	}
-	fmt.Fprintf(a.stderr, "sdm: note: %s uses MPI, but its starter (mpirun, srun) does not start it: %d jobs of one rank each (for one job: sdm run -- mpirun -n %d %s)\n",
-		o.args[0], o.np, o.np, o.args[0])
+	program := text.Clean(o.args[0])
+	a.remark(fmt.Sprintf("note: %s uses MPI, but its starter (mpirun, srun) does not start it: "+
+		"%d jobs of one rank each (for one job: sdm run -- mpirun -n %d %s)", program, o.np, o.np, program))
 }

@@ -177,20 +177,28 @@ func (w *watch) write(ctx context.Context, f *hangfile.File) {
 	if err == nil {
 		page, err = hangfile.SaveMode(path+".html", w.o.mode, func(to io.Writer) error { return report.Write(to, f) })
 	}
-	said := fmt.Sprintf("watch: %s: %s", f.Reason.Kind, f.Reason.Text)
+	w.remark(saidOf(f, path, page, err))
+	w.execute(ctx, f, path, page)
+}
+
+// saidOf returns the lines that tell of a hang file. What comes from the job or a file name begins none.
+func saidOf(f *hangfile.File, path, page string, err error) string {
+	lines := []string{fmt.Sprintf("watch: %s: %s", f.Reason.Kind, f.Reason.Text)}
 	for _, x := range f.Verdict {
-		said += "\n" + x.String()
+		lines = append(lines, x.String())
 	}
 	for _, name := range []string{path, page} {
 		if name != "" {
-			said += "\nwritten: " + name
+			lines = append(lines, "written: "+name)
 		}
 	}
 	if err != nil {
-		said += "\nnot written: " + err.Error()
+		lines = append(lines, "not written: "+err.Error())
 	}
-	w.remark(said)
-	w.execute(ctx, f, path, page)
+	for i := range lines {
+		lines[i] = text.Clean(lines[i])
+	}
+	return strings.Join(lines, "\n")
 }
 
 // execute executes the command of --exec.
@@ -202,7 +210,7 @@ func (w *watch) execute(ctx context.Context, f *hangfile.File, path, page string
 	defer cancel()
 	cmd := exec.CommandContext(ctx, "/bin/sh", "-c", w.o.exec)
 	cmd.Env = append(os.Environ(), "SDM_HANG_FILE="+path, "SDM_HANG_REPORT="+page, "SDM_HANG_REASON="+string(f.Reason.Kind),
-		"SDM_HANG_RANKS="+f.Reason.Ranks.String(), "SDM_HANG_TEXT="+f.Reason.Text)
+		"SDM_HANG_RANKS="+f.Reason.Ranks.String(), "SDM_HANG_TEXT="+text.Clean(f.Reason.Text))
 	cmd.Stdout, cmd.Stderr = w.stdout, w.stderr
 	cmd.SysProcAttr = &syscall.SysProcAttr{Setpgid: true}
 	cmd.Cancel = func() error { return syscall.Kill(-cmd.Process.Pid, syscall.SIGKILL) }
@@ -211,7 +219,7 @@ func (w *watch) execute(ctx context.Context, f *hangfile.File, path, page string
 		if ctx.Err() != nil {
 			err = fmt.Errorf("it has not ended in %v", execWait)
 		}
-		w.remark(fmt.Sprintf("watch: --exec %s: %v", w.o.exec, err))
+		w.remark(text.Clean(fmt.Sprintf("watch: --exec %s: %v", w.o.exec, err)))
 	}
 }
 

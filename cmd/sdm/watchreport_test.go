@@ -1,11 +1,27 @@
 package main
 
 import (
+	"errors"
 	"testing"
 	"time"
 
 	"sdm/master/frontend/sentinel"
+	"sdm/master/hangfile"
 )
+
+// What comes from the job or from a file name begins no line of ours, and moves no cursor.
+func TestSaidOfIsClean(t *testing.T) {
+	f := &hangfile.File{
+		Reason:  hangfile.Reason{Kind: hangfile.Crash, Text: "rank 0 in f\nsdm: forged"},
+		Verdict: []hangfile.Finding{{Text: "0 waits in \x1b[2J\u202eg"}},
+	}
+	got := saidOf(f, "a\rb", "", errors.New("no\u009broom"))
+	want := "watch: crash: rank 0 in f^Jsdm: forged\n" + f.Verdict[0].Label() + ": 0 waits in ^[[2J\\u202eg\n" +
+		"written: a^Mb\nnot written: no\\u009broom"
+	if got != want {
+		t.Errorf("%q, want %q", got, want)
+	}
+}
 
 func TestWithoutText(t *testing.T) {
 	for _, c := range []struct {

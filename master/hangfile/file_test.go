@@ -73,6 +73,25 @@ func written(t testing.TB, f *File) []byte {
 	return b.Bytes()
 }
 
+// On disk a file has no character that changes what a terminal shows; what is read is what was written.
+func TestNothingHiddenOnDisk(t *testing.T) {
+	f := sample()
+	f.Reason.Text = "in f\x1b[31m\u009b\u202e\x7f\nforged"
+	var b bytes.Buffer
+	if err := f.Write(&b); err != nil {
+		t.Fatal(err)
+	}
+	hidden := func(r rune) bool {
+		return r != '\n' && (r < ' ' || r >= 0x7f && r < 0xa0 || protocol.ChangesDirection(r))
+	}
+	if i := bytes.IndexFunc(b.Bytes(), hidden); i >= 0 {
+		t.Errorf("hidden: %q", b.Bytes()[max(0, i-20):i+8])
+	}
+	if again, err := Read(&b); err != nil || again.Reason.Text != f.Reason.Text {
+		t.Errorf("%v: %q", err, again.Reason.Text)
+	}
+}
+
 func TestRoundTrip(t *testing.T) {
 	f := sample()
 	b := written(t, f)

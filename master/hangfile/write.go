@@ -12,6 +12,7 @@ import (
 	"reflect"
 	"strings"
 
+	"sdm/master/session"
 	"sdm/protocol/canonical"
 )
 
@@ -70,7 +71,7 @@ func (f *File) encode() []byte {
 		before = ",\n"
 	}
 	b.WriteString("\n}\n")
-	return b.Bytes()
+	return session.Escaped(b.Bytes(), 0)
 }
 
 // encodeValue writes a value, a slice with an element in each line.

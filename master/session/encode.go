@@ -44,12 +44,12 @@ func (e Event) AppendJSON(b []byte) []byte {
 	} else {
 		b = e.appendGroup(b)
 	}
-	return escaped(append(b, '}'), start)
+	return Escaped(append(b, '}'), start)
 }
 
-// escaped escapes the characters in b[start:], a text of JSON, that change what a terminal shows and that JSON does
+// Escaped escapes the characters in b[start:], a text of JSON, that change what a terminal shows and that JSON does
 // not escape itself: DEL, C1 control characters, and those that change the direction of text.
-func escaped(b []byte, start int) []byte {
+func Escaped(b []byte, start int) []byte {
 	if !bytes.ContainsFunc(b[start:], isHidden) {
 		return b
 	}
