@@ -64,6 +64,9 @@ func (s *flagSet) parse(args, env []string) error {
 	if err == nil {
 		err = s.fromEnvironment(env)
 	}
+	if err == nil {
+		s.scale(startup.Slowness())
+	}
 	var value *pflag.InvalidValueError
 	switch {
 	case err == nil, errors.Is(err, pflag.ErrHelp):
@@ -72,6 +75,19 @@ func (s *flagSet) parse(args, env []string) error {
 		return fmt.Errorf("--%s %s: %w", value.GetFlag().Name, value.GetValue(), meant(value))
 	}
 	return fmt.Errorf("%w (sdm help %s lists the flags)", err, strings.TrimPrefix(s.Name(), "sdm "))
+}
+
+// scale multiplies the waits that were not given: on a busy machine a start and an answer take longer.
+func (s *flagSet) scale(times int) {
+	for _, name := range []string{"connect-wait", "wait"} {
+		flag := s.Lookup(name)
+		if flag == nil || flag.Changed {
+			continue
+		}
+		if d, ok := flag.Value.(*duration); ok {
+			*d *= duration(times)
+		}
+	}
 }
 
 // fromEnvironment sets the flags that were not given from their environment variables.

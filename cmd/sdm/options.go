@@ -58,7 +58,7 @@ func (o *options) declare(f *flagSet) {
 func (o *options) declareServers(f *pflag.FlagSet) {
 	s := &o.job.Servers
 	f.StringVar(&s.Tree, "tree", "", "`shape` of the tree of servers: binomial, flat or a number")
-	f.Var(newDuration(&s.ConnectWait, 30*time.Second), "connect-wait", "how long the start may take after any queue: servers, gdbs and attaches together; 0 is no limit")
+	f.Var(newDuration(&s.ConnectWait, 30*time.Second), "connect-wait", "how long the start may take after any queue: servers, gdbs and attaches together; more by itself on a busy machine; 0 is no limit")
 	f.Var(newDuration(&s.Heartbeat, master.DefaultHeartbeat), "heartbeat", "interval of heartbeats to the servers; 0 is none")
 	f.Var(newDuration(&s.Silence, master.DefaultSilence), "silence", "how long a server may be silent before it is lost; servers below a silent one wait ten times as long if they have no other ancestor")
 	f.Var(newDuration(&s.Linger, 0), "linger", "how long servers that have lost sdm keep their ranks unchanged before they end")

@@ -54,6 +54,20 @@ func TestFlagsOfRun(t *testing.T) {
 	}
 }
 
+// TestWaitsScale checks that waits that are given stay, and others grow.
+func TestWaitsScale(t *testing.T) {
+	o := newOptions(nil)
+	f := newFlags("run")
+	o.declare(f)
+	if err := f.Parse([]string{"--wait", "3"}); err != nil {
+		t.Fatal(err)
+	}
+	f.scale(4)
+	if o.console.wait != 3*time.Second || o.job.Servers.ConnectWait != 2*time.Minute {
+		t.Errorf("wait %v, connect-wait %v", o.console.wait, o.job.Servers.ConnectWait)
+	}
+}
+
 func TestEveryFlagHasAVariable(t *testing.T) {
 	env := []string{
 		"SDM_NP=2", "SDM_EXECUTE=f", "SDM_BATCH=true", "SDM_FORMAT=ndjson", "SDM_TIMEOUT=1m", "SDM_STOP_AT=entry",
