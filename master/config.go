@@ -54,7 +54,7 @@ type Config struct {
 	Log *slog.Logger
 
 	// newRoot makes the root of the tree; nil makes the real one. Set in tests only.
-	newRoot func(up func(wire.Message), tryUp func(wire.Message) bool) root
+	newRoot func(up func(wire.Message)) root
 }
 
 // Validate returns an error that names the first invalid field and the reason.
@@ -94,8 +94,8 @@ func (c Config) withDefaults() Config {
 		c.Log = slog.New(slog.DiscardHandler)
 	}
 	if c.newRoot == nil {
-		c.newRoot = func(up func(wire.Message), tryUp func(wire.Message) bool) root {
-			return overlay.NewLoop(overlay.LoopConfig{Node: tree.New(0), Dial: c.Dial, Up: up, TryUp: tryUp})
+		c.newRoot = func(up func(wire.Message)) root {
+			return overlay.NewLoop(overlay.LoopConfig{Node: tree.New(0), Dial: c.Dial, Up: up})
 		}
 	}
 	return c

@@ -9,7 +9,7 @@ import (
 )
 
 func TestConfigIsChecked(t *testing.T) {
-	newRoot := func(func(wire.Message), func(wire.Message) bool) root { return nil }
+	newRoot := func(func(wire.Message)) root { return nil }
 	for _, c := range []struct {
 		name string
 		cfg  Config

@@ -94,7 +94,7 @@ func newFake(t *testing.T, answer func(*fakeRoot, wire.Message)) (*Master, *fake
 func newFakeOf(t *testing.T, cfg Config, answer func(*fakeRoot, wire.Message)) (*Master, *fakeRoot) {
 	t.Helper()
 	f := &fakeRoot{answer: answer, over: make(chan struct{}), work: make(chan wire.Message, 1000)}
-	cfg.newRoot = func(up func(wire.Message), _ func(wire.Message) bool) root { f.up = up; return f }
+	cfg.newRoot = func(up func(wire.Message)) root { f.up = up; return f }
 	m, err := New(cfg)
 	if err != nil {
 		t.Fatal(err)

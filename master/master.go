@@ -87,7 +87,7 @@ func New(cfg Config) (*Master, error) {
 	}
 	m.sampler.m = m
 	m.requests = newRequests(func(s rank.Set) []string { return m.routes.hostsOf(s) })
-	m.root = m.cfg.newRoot(func(msg wire.Message) { m.up(ctx, msg) }, m.tryUp)
+	m.root = m.cfg.newRoot(func(msg wire.Message) { m.up(ctx, msg) })
 	go m.run(ctx)
 	return m, nil
 }
@@ -153,15 +153,6 @@ func (m *Master) up(ctx context.Context, msg wire.Message) {
 		return // the session has been ended
 	}
 	m.take(msg)
-}
-
-// tryUp is up without blocking, for the loop of the tree; false if the stream is full.
-func (m *Master) tryUp(msg wire.Message) bool {
-	if !m.stream.HasRoom() {
-		return false
-	}
-	m.take(msg)
-	return true
 }
 
 // take processes a packet. If that panics, only this packet is lost, and a note to all front ends

@@ -179,7 +179,7 @@ func TestProgramsThatCannotRun(t *testing.T) {
 	f := &fakeRoot{answer: obedient, over: make(chan struct{}), work: make(chan wire.Message, 1000)}
 	asked := 0
 	m, err := New(Config{
-		newRoot: func(up func(wire.Message), _ func(wire.Message) bool) root { f.up = up; return f },
+		newRoot: func(up func(wire.Message)) root { f.up = up; return f },
 		CheckProgram: func(program string) error {
 			asked++
 			if program == "./mpi" {

@@ -18,9 +18,6 @@ import (
 // The callers check queued to bound the queue.
 type blockingWriter struct {
 	send func(wire.Message) error
-	// try is send without blocking; it reports whether it has sent. flush calls it
-	// while the queue is empty. nil: never.
-	try func(wire.Message) bool
 
 	mu      sync.Mutex
 	changed sync.Cond
@@ -51,9 +48,6 @@ func (w *blockingWriter) put(m *wire.Message) error {
 }
 
 func (w *blockingWriter) flush() {
-	if w.try != nil && w.queued() == 0 {
-		w.sendNow()
-	}
 	w.mu.Lock()
 	if !w.ended {
 		for i := range w.batch {
@@ -66,15 +60,6 @@ func (w *blockingWriter) flush() {
 	w.mu.Unlock()
 	clear(w.batch)
 	w.batch = w.batch[:0]
-}
-
-// sendNow sends without switching to run's goroutine where that is possible.
-func (w *blockingWriter) sendNow() {
-	n := 0
-	for n < len(w.batch) && w.try(w.batch[n]) {
-		n++
-	}
-	w.batch = slices.Delete(w.batch, 0, n)
 }
 
 func (w *blockingWriter) queued() int {

@@ -102,7 +102,7 @@ func (d *dammed) waitForDam() {
 // inside runs a function with the vertex lock.
 func (r *running) inside(do func()) {
 	done := make(chan bool)
-	r.submitLater(func() { do(); close(done) })
+	r.leave(entry{do: func() { do(); close(done) }})
 	<-done
 }
 

@@ -56,26 +56,30 @@ func (in *inbox) add(entries ...entry) (got, ok bool) {
 	if in.ended {
 		return false, false
 	}
-	for i := range entries {
-		in.size += entries[i].size
-		in.output += entries[i].output
-	}
-	in.entries = append(in.entries, entries...)
+	in.append(entries)
 	got = !in.locked
 	in.locked = true
 	return got, true
 }
 
-// leave appends an entry without taking the vertex lock. It reports whether the
-// lock is free, so that no goroutine will look at the entry.
-func (in *inbox) leave(e entry) (unseen bool) {
+func (in *inbox) append(entries []entry) {
+	for i := range entries {
+		in.size += entries[i].size
+		in.output += entries[i].output
+	}
+	in.entries = append(in.entries, entries...)
+}
+
+// leave appends entries without taking the vertex lock. unseen tells that the lock is
+// free, so no goroutine will look at the entries. ok is false after the end.
+func (in *inbox) leave(entries ...entry) (unseen, ok bool) {
 	in.mu.Lock()
 	defer in.mu.Unlock()
 	if in.ended {
-		return false
+		return false, false
 	}
-	in.entries = append(in.entries, e)
-	return !in.locked
+	in.append(entries)
+	return !in.locked, true
 }
 
 // grab takes the vertex lock if it is free.

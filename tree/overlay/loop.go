@@ -65,9 +65,6 @@ type LoopConfig struct {
 	// get no room for more output, but commands still go down. It must return soon
 	// after Run's ctx ends.
 	Up func(wire.Message)
-	// TryUp is Up without blocking: it reports whether it has accepted the packet.
-	// Packets that it refuses, and those after them, go to Up.
-	TryUp func(wire.Message) bool
 }
 
 // Bounds of the loop's queues.
@@ -97,9 +94,9 @@ var ErrEnded = errors.New("the session is over")
 // the next link. So one goroutine wakes up for each packet that passes a vertex
 // instead of three (reader, loop, writer), which halves the processor time of a
 // packet. If the vertex lock is taken, the goroutine does not wait: it leaves its
-// entry in the inbox for the holder and returns. A caller of Post works as well,
-// for one pass over the inbox, but leaves calls of Deliver, Init and Lost to Run,
-// because it may hold locks that they need.
+// entry in the inbox for the holder and returns. A caller of Post always leaves its
+// inputs to the holder or to Run, because it may hold locks that functions of
+// LoopConfig need.
 //
 // Goroutines; Run waits for all of them:
 //   - the one that calls Run: the timer, entries that others have left, the end.
@@ -140,8 +137,6 @@ type Loop struct {
 	kept     []wire.Message // packets for the next parent
 	keptSize int            // size of kept in bytes
 	steps    []tree.Input   // the current input, and those that follow from its outputs
-	who      worker         // kind of the lock holder
-	deferred []func()       // deferred calls of functions of LoopConfig
 	dirty    []*neighbour   // with packets since the last flush
 	out      wire.Message   // packet being sent; reused to avoid allocations
 	wake     time.Duration  // time of the next Tick; 0 is never
@@ -160,7 +155,7 @@ func NewLoop(cfg LoopConfig) *Loop {
 		timer: time.NewTimer(time.Hour), children: map[tree.NodeID]*neighbour{}, over: make(chan struct{}),
 	}
 	l.timer.Stop()
-	l.upper = newGate(maxUp, l.inbox.outputs, func() { l.submitLater(l.grantAll) })
+	l.upper = newGate(maxUp, l.inbox.outputs, func() { l.leave(entry{do: l.grantAll}) })
 	l.ctx, l.cancel = context.WithCancel(context.Background())
 	return l
 }
@@ -177,7 +172,7 @@ func (l *Loop) Post(in ...tree.Input) {
 			output += entries[i].output
 		}
 	}
-	l.submit(outsider, entries...)
+	l.leave(entries...)
 	if output > 0 {
 		l.upper.update()
 	}
@@ -192,7 +187,7 @@ func (l *Loop) AwaitRoom(ctx context.Context) error { return l.upper.pass(ctx, l
 // that have waited for a parent are sent first. Any goroutine may call it; it does
 // not block. After the end of Run it closes p.
 func (l *Loop) SetParent(p Link) {
-	l.submit(outsider, entry{link: p, do: func() { l.adopt(p) }})
+	l.leave(entry{link: p, do: func() { l.adopt(p) }})
 }
 
 // Run processes events until ctx ends (it returns the cause) or the session ends
@@ -226,7 +221,7 @@ func (l *Loop) serve(ctx context.Context) error {
 }
 
 // timerFired handles the timer.
-func (l *Loop) timerFired() { l.submit(insider, entry{do: l.tick}) }
+func (l *Loop) timerFired() { l.submit(entry{do: l.tick}) }
 
 // end takes the vertex lock without releasing it, closes all links and waits for
 // all goroutines.

@@ -103,31 +103,6 @@ func TestPostFromMany(t *testing.T) {
 	}
 }
 
-// Packets accepted by TryUp and those sent later by Up stay in order.
-func TestTryUp(t *testing.T) {
-	const packets = 1000
-	up := make(chan wire.Message, packets)
-	asked := 0
-	r := run(t, LoopConfig{
-		Up: func(m wire.Message) { up <- m },
-		TryUp: func(m wire.Message) bool {
-			if asked++; asked%3 == 0 {
-				return false
-			}
-			up <- m
-			return true
-		},
-	}, vertex(false))
-	for i := range packets {
-		r.Post(answer(i))
-	}
-	for i := range packets {
-		if id := int(await(t, "an answer", up).ID); id != i {
-			t.Fatalf("number %d came where %d was expected", id, i)
-		}
-	}
-}
-
 // writes counts the writes under a link.
 type writes struct {
 	*duplex
@@ -154,31 +129,6 @@ func TestLoopWritesBatches(t *testing.T) {
 	if n != 1 {
 		t.Errorf("100 commands left in %d writes", n)
 	}
-}
-
-// The packets that result from a Post have been written when Post returns, if no
-// other goroutine was at work: no other goroutine has to wake up.
-func TestPostSends(t *testing.T) {
-	synctest.Test(t, func(t *testing.T) {
-		x, y := pipe()
-		r := run(t, LoopConfig{Parent: x}, vertex(false))
-		synctest.Wait()
-		for id := 1; id <= 3; id++ {
-			r.Post(answer(id))
-			arrived := y.(*stream).rw.(*duplex).in
-			arrived.mu.Lock()
-			if len(arrived.buf) == arrived.off {
-				t.Errorf("answer %d has not left", id)
-			}
-			arrived.mu.Unlock()
-			if m, err := y.Receive(); err != nil || m.ID != protocol.RequestID(id) {
-				t.Errorf("got %d, %v", m.ID, err)
-			}
-			synctest.Wait()
-		}
-		r.stop()
-		y.Close()
-	})
 }
 
 func TestLoopTime(t *testing.T) {

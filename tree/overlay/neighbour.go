@@ -134,9 +134,9 @@ func (l *Loop) mayRead(n *neighbour) bool {
 func (l *Loop) readOn(n *neighbour) bool {
 	var err error
 	n.batch, err = receiveBatch(n, n.batch[:0])
-	l.submit(insider, n.batch...)
+	l.submit(n.batch...)
 	if err != nil {
-		l.submit(insider, entry{do: func() { l.lose(n, cause(err)) }})
+		l.submit(entry{do: func() { l.lose(n, cause(err)) }})
 		return false
 	}
 	clear(n.batch)
@@ -327,13 +327,13 @@ func (l *Loop) connect(c tree.Connect) {
 		link, err := l.cfg.Dial(ctx, c.Child, c.Route)
 		cancel()
 		if err != nil {
-			l.submit(insider, entry{do: func() {
+			l.submit(entry{do: func() {
 				l.step(tree.ConnectFailed{Child: c.Child, Cause: err.Error()})
 				told()
 			}})
 			return
 		}
-		l.submit(insider, entry{link: link, do: func() {
+		l.submit(entry{link: link, do: func() {
 			l.disconnect(c.Child)
 			l.children[c.Child] = l.attach(link, c.Child)
 			l.step(tree.Connected{Child: c.Child})

@@ -24,10 +24,7 @@ func (l *Loop) startUp() {
 		l.cfg.Up(m)
 		return nil
 	})
-	if l.cfg.TryUp != nil {
-		p.try = func(m wire.Message) bool { return l.mayCall() && l.cfg.TryUp(m) }
-	}
-	l.submit(insider, entry{do: func() {
+	l.submit(entry{do: func() {
 		l.group.Go(p.run)
 		p.watch(l.upper.update, 0)
 		l.useParent(&neighbour{out: p})
@@ -42,7 +39,7 @@ func (l *Loop) adopt(p Link) {
 	}
 	l.useParent(l.attach(p, 0))
 	if l.cfg.Found != nil {
-		l.call(l.cfg.Found)
+		l.cfg.Found()
 	}
 }
 
@@ -66,8 +63,8 @@ func (l *Loop) orphaned(n *neighbour, why string) {
 	case l.cfg.Lost == nil:
 		l.step(tree.FromParent{Msg: wire.Message{Kind: wire.Quit}})
 	case n.silent && l.cfg.Silent != nil:
-		l.call(func() { l.cfg.Silent(why) })
+		l.cfg.Silent(why)
 	default:
-		l.call(func() { l.cfg.Lost(why) })
+		l.cfg.Lost(why)
 	}
 }

@@ -14,17 +14,10 @@ const flushAfter = 256
 // it returns to its link.
 const maxRounds = 16
 
-// worker is the kind of goroutine that holds the vertex lock.
-type worker int
-
-const (
-	insider  worker = iota // a goroutine of the loop
-	outsider               // a caller of Post, which may hold locks
-)
-
 // submit adds entries and processes them, unless another goroutine holds the vertex
-// lock and will do so. After the end it closes the links of the entries.
-func (l *Loop) submit(who worker, entries ...entry) {
+// lock and will do so. After the end it closes the links of the entries. Goroutines
+// of the loop call it: functions of LoopConfig may be called.
+func (l *Loop) submit(entries ...entry) {
 	if len(entries) == 0 {
 		return
 	}
@@ -32,10 +25,8 @@ func (l *Loop) submit(who worker, entries ...entry) {
 	switch {
 	case !ok:
 		discard(entries)
-	case got && who == insider:
-		l.processInbox()
 	case got:
-		l.processOnce()
+		l.processInbox()
 	}
 }
 
@@ -47,10 +38,14 @@ func discard(entries []entry) {
 	}
 }
 
-// submitLater adds a function for the holder of the vertex lock or for Run. It never
-// calls the function itself, so the caller may hold any lock.
-func (l *Loop) submitLater(do func()) {
-	if l.inbox.leave(entry{do: do}) {
+// leave adds entries for the holder of the vertex lock or for Run. It never processes
+// them itself, so the caller may hold any lock. After the end it closes their links.
+func (l *Loop) leave(entries ...entry) {
+	unseen, ok := l.inbox.leave(entries...)
+	switch {
+	case !ok:
+		discard(entries)
+	case unseen:
 		l.wakeRun()
 	}
 }
@@ -74,10 +69,8 @@ func (l *Loop) work() {
 // Run continues. Links are flushed when the inbox is empty, with one write for each,
 // or after flushAfter entries.
 func (l *Loop) processInbox() {
-	l.who = insider
 	unflushed := 0
 	for range maxRounds {
-		l.callDeferred()
 		entries := l.inbox.take()
 		if len(entries) == 0 {
 			l.flush()
@@ -97,45 +90,6 @@ func (l *Loop) processInbox() {
 	if l.inbox.yield() {
 		l.wakeRun()
 	}
-}
-
-// processOnce is the work of a caller of Post: it processes the entries that are in
-// the inbox now, and writes. No write blocks, and no function of LoopConfig is called,
-// so locks that the caller holds do no harm. Waking Run instead would cost a thread
-// switch for each answer (20 µs of 100 for a print on one rank). Calls of functions of
-// LoopConfig are left to Run.
-func (l *Loop) processOnce() {
-	l.who = outsider
-	l.process(l.inbox.take())
-	l.flush()
-	left := len(l.deferred) > 0
-	if l.inbox.yield() || left {
-		l.wakeRun()
-	}
-}
-
-// mayCall reports whether a function of LoopConfig may be called now. A caller of
-// Post may hold the very lock that the function takes. Then the call is deferred
-// until a goroutine of the loop works, and so are all calls after it.
-func (l *Loop) mayCall() bool { return l.who == insider && len(l.deferred) == 0 }
-
-// call calls a function of LoopConfig, or defers it.
-func (l *Loop) call(function func()) {
-	if l.mayCall() {
-		function()
-	} else {
-		l.deferCall(function)
-	}
-}
-
-func (l *Loop) deferCall(call func()) { l.deferred = append(l.deferred, call) }
-
-func (l *Loop) callDeferred() {
-	for i := 0; i < len(l.deferred); i++ {
-		l.deferred[i]()
-	}
-	clear(l.deferred)
-	l.deferred = l.deferred[:0]
 }
 
 func (l *Loop) process(entries []entry) int {
@@ -190,22 +144,21 @@ func (l *Loop) apply(out tree.Output) {
 	case tree.Connect:
 		l.connect(out)
 	case tree.Deliver:
-		l.deliver(out)
+		if l.cfg.Deliver != nil {
+			l.cfg.Deliver(out)
+		}
 	case tree.DeliverInit:
-		if l.cfg.Init == nil {
-		} else if l.mayCall() {
+		if l.cfg.Init != nil {
 			l.cfg.Init(out)
-		} else {
-			l.deferCall(func() { l.cfg.Init(out) })
 		}
 	case tree.DeliverQuit:
 		if out.Cause != "" && l.cfg.GivenUp != nil {
-			l.call(func() { l.cfg.GivenUp(out.Cause) })
+			l.cfg.GivenUp(out.Cause)
 		}
 		l.quit(out.MasterLost)
 	case tree.Epoch:
 		if l.cfg.Epoch != nil {
-			l.call(func() { l.cfg.Epoch(out.Epoch) })
+			l.cfg.Epoch(out.Epoch)
 		}
 	case tree.PauseOutput:
 		l.upper.pauseOutput(out.On)
@@ -219,16 +172,6 @@ func (l *Loop) apply(out tree.Output) {
 	case tree.Wake:
 		l.wake = out.At
 		l.arm()
-	}
-}
-
-func (l *Loop) deliver(out tree.Deliver) {
-	switch {
-	case l.cfg.Deliver == nil:
-	case l.mayCall():
-		l.cfg.Deliver(out)
-	default:
-		l.deferCall(func() { l.cfg.Deliver(out) })
 	}
 }
 

@@ -18,7 +18,7 @@ func (l *Loop) quit(masterLost bool) {
 		if l.cfg.Quit != nil {
 			l.cfg.Quit()
 		}
-		l.submit(insider, entry{do: func() {
+		l.submit(entry{do: func() {
 			l.quitDone = true
 			l.checkOver()
 		}})

@@ -75,7 +75,7 @@ func TestCarrierDoesNotWaitForAFullVertex(t *testing.T) {
 	above, below := c.Pipe()
 	busy := withChild(t, LoopConfig{Up: func(m wire.Message) { up <- m }}, above)
 	at := make(chan struct{})
-	busy.submitLater(func() { close(at); <-gate }) // from here on the inbox is not processed
+	busy.leave(entry{do: func() { close(at); <-gate }}) // from here on the inbox is not processed
 	<-at
 	const packets, size = 30, 64 << 10
 	sent := async(func() error {
