@@ -10,7 +10,6 @@ import (
 	"time"
 
 	"sdm/backend"
-	"sdm/backend/gdb/debugger"
 	"sdm/protocol"
 	"sdm/protocol/rank"
 )
@@ -20,12 +19,10 @@ import (
 // It starts two goroutines, which end with Close: the loop, which owns all machines and
 // processes, and the forker. Reads of memory and of source files have goroutines of
 // their own; the read of a file ends when the file server answers, or Close gives up waiting.
-// The loop calls the Sink, or Do does while the loop waits: calls do not overlap.
+// The loop calls the Sink: calls do not overlap.
 type Engine struct {
 	cfg   Config
 	poll  *poller
-	loop  *loop
-	work  sync.Mutex    // its holder may use loop; free while the loop waits
 	done  chan struct{} // closed when the loop has ended
 	mu    sync.Mutex
 	inbox []func(*loop) // in order; bounded by the number of requests
@@ -45,8 +42,7 @@ func New(cfg Config, sink backend.Sink) (*Engine, error) {
 		return nil, err
 	}
 	e := &Engine{cfg: cfg, poll: p, done: make(chan struct{})}
-	e.loop = newLoop(e, sink)
-	go e.loop.run()
+	go newLoop(e, sink).run()
 	return e, nil
 }
 
@@ -60,16 +56,8 @@ func (e *Engine) post(f func(*loop)) {
 	}
 }
 
-// Do implements backend.Backend. While the loop waits, the caller executes the request
-// itself: waking the loop would cost more (10 of the 70 µs of a print on one rank).
-func (e *Engine) Do(r backend.Request) {
-	if !debugger.ReadsMemory(r.Command.Name) && e.work.TryLock() {
-		defer e.work.Unlock()
-		e.loop.turn(func(l *loop) { l.do(r) })
-		return
-	}
-	e.post(func(l *loop) { l.do(r) })
-}
+// Do implements backend.Backend.
+func (e *Engine) Do(r backend.Request) { e.post(func(l *loop) { l.do(r) }) }
 
 // take empties the inbox.
 func (e *Engine) take() []func(*loop) {

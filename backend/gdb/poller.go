@@ -15,8 +15,8 @@ import (
 
 // poller waits for descriptors to become ready. It is an epoll instance that Go's
 // runtime polls like any file: one goroutine is woken once for all gdbs that have
-// written, instead of one reader for each. One goroutine calls wait. add and remove are
-// for the holder of Engine.work, until and wake for any goroutine.
+// written, instead of one reader for each. wake is for any goroutine, all else for the one
+// that calls wait.
 type poller struct {
 	file   *os.File
 	raw    syscall.RawConn

@@ -11,18 +11,14 @@ import (
 	"sdm/protocol"
 )
 
-// run is the loop's goroutine. It unlocks Engine.work only while it waits, and keeps it
-// locked when it ends.
+// run is the loop's goroutine.
 func (l *loop) run() {
 	defer close(l.e.done)
 	defer l.e.poll.close()
-	l.e.work.Lock()
 	var list []ready
 	for !l.over() {
-		l.e.work.Unlock()
 		var err error
 		list, err = l.e.poll.wait(list)
-		l.e.work.Lock()
 		if err != nil {
 			// a descriptor of the poller was closed elsewhere
 			panic("gdb: the poller failed: " + err.Error())
@@ -45,9 +41,9 @@ func (l *loop) run() {
 	l.e.mu.Unlock()
 }
 
-// turn executes the queued functions, then now, and passes all answers and events to the sink.
-func (l *loop) turn(now ...func(*loop)) {
-	for _, f := range append(l.e.take(), now...) {
+// turn executes the queued functions, and passes all answers and events to the sink.
+func (l *loop) turn() {
+	for _, f := range l.e.take() {
 		f(l)
 		l.applyOutputs()
 	}
