@@ -30,7 +30,6 @@ type row struct {
 	do     func(*commands, *request.Request)
 	always bool // also if gdb does not answer
 	early  bool // also during the attach
-	reads  bool // may wait for a file, which the caller of Do must not
 	last   bool // its expression may refer to the value that the rank has printed last
 	info   protocol.CommandInfo
 }
@@ -45,9 +44,6 @@ func lookup(name string) (row, bool) {
 	r.info = info
 	return r, true
 }
-
-// ReadsMemory reports whether a command may wait for a file, which the caller of Do must not.
-func ReadsMemory(name string) bool { return rowOf(name).reads }
 
 func rowOf(name string) row {
 	switch name {
@@ -111,7 +107,7 @@ func rowOf(name string) row {
 		return row{do: func(cm *commands, q *request.Request) { cm.lines.passMI(q) }}
 	}
 	if r := values.RowOf(name); r.Do != nil {
-		return row{do: func(cm *commands, q *request.Request) { r.Do(cm.values, q) }, last: r.Last, reads: r.Reads}
+		return row{do: func(cm *commands, q *request.Request) { r.Do(cm.values, q) }, last: r.Last}
 	}
 	return row{}
 }

@@ -6,9 +6,8 @@ import "sdm/backend/gdb/request"
 
 // Row tells how one command is executed.
 type Row struct {
-	Do    func(*Values, *request.Request) // nil: the command is not in this table
-	Last  bool                            // its expression may refer to the value that the rank has printed last
-	Reads bool                            // may wait for a file, which the caller of Do must not
+	Do   func(*Values, *request.Request) // nil: the command is not in this table
+	Last bool                            // its expression may refer to the value that the rank has printed last
 }
 
 // RowOf finds a command.
@@ -31,7 +30,7 @@ func RowOf(name string) Row {
 	case "info threads":
 		return Row{Do: func(v *Values, q *request.Request) { v.Frames.infoThreads(q) }}
 	case "list":
-		return Row{Do: func(v *Values, q *request.Request) { v.Frames.listSource(q) }, Reads: true}
+		return Row{Do: func(v *Values, q *request.Request) { v.Frames.listSource(q) }}
 	case "set variable":
 		return Row{Do: func(v *Values, q *request.Request) { v.Printer.assign(q) }, Last: true}
 	case "call":
@@ -51,7 +50,7 @@ func RowOf(name string) Row {
 	case "disassemble":
 		return Row{Do: func(v *Values, q *request.Request) { v.Printer.disassemble(q) }}
 	case "thread":
-		return Row{Do: func(v *Values, q *request.Request) { v.Frames.chooseThread(q) }, Reads: true}
+		return Row{Do: func(v *Values, q *request.Request) { v.Frames.chooseThread(q) }}
 	case "dump memory":
 		return Row{Do: func(v *Values, q *request.Request) { v.Printer.dumpMemory(q) }}
 	case "memory read":
