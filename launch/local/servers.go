@@ -88,9 +88,8 @@ type Ends struct {
 	Out *os.File // to write to
 }
 
-// startLinked makes a socket pair for each direction. With one pair for both directions the sender
-// of each packet is woken when it has been read, or its reader is woken more slowly (see
-// docs/decisions/034-few-wake-ups.md).
+// startLinked makes a socket pair for each direction, because --link-fd names two descriptors: one to
+// read from and one to write to.
 func (s *Servers) startLinked(cmd *exec.Cmd) error {
 	in, theirOut, err := s.pair()
 	if err != nil {

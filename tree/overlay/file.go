@@ -26,7 +26,7 @@ func FromFiles(in, out *os.File, peer string) (Link, error) {
 // filePair reads from one descriptor and writes to another.
 type filePair struct {
 	in     *os.File
-	out    io.WriteCloser
+	out    *os.File
 	reader io.Reader
 	try    func([]byte) (int, error)
 }
@@ -39,7 +39,7 @@ func newFilePair(in, out *os.File) (*filePair, error) {
 		out.Close()
 		return nil, err
 	}
-	w, err := writable(out)
+	w, err := pollable(out)
 	if err != nil {
 		r.Close()
 		return nil, err
@@ -57,25 +57,6 @@ func (p *filePair) Close() error {
 		err = other
 	}
 	return err
-}
-
-// writable returns a copy of f for writing, as pollable does.
-func writable(f *os.File) (io.WriteCloser, error) {
-	fd, err := duplicate(f)
-	if err != nil || !isUnixSocket(fd) {
-		if err == nil {
-			syscall.Close(fd)
-		}
-		return pollable(f)
-	}
-	f.Close()
-	return newSocketOut(fd)
-}
-
-func isUnixSocket(fd int) bool {
-	name, err := syscall.Getsockname(fd)
-	_, unix := name.(*syscall.SockaddrUnix)
-	return err == nil && unix
 }
 
 // pollable returns a copy of f whose Close ends a blocked Read and Write.
