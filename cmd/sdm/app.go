@@ -1,4 +1,4 @@
-// One invocation: what all subcommands use of it.
+// One invocation of sdm: its arguments and streams, and how it tells errors.
 
 package main
 
@@ -7,12 +7,12 @@ import (
 	"fmt"
 	"io"
 	"os"
-	"strings"
+	"syscall"
 
 	"github.com/spf13/pflag"
 
+	"sdm/cmd/internal/job"
 	"sdm/master/frontend/console"
-	"sdm/master/text"
 )
 
 // app is one invocation.
@@ -27,10 +27,10 @@ type app struct {
 
 // read parses the flags of a subcommand. If done is true, the invocation is over with that status:
 // help was asked for, or the command line is wrong.
-func (a *app) read(flags *flagSet, args []string, help func() string) (status console.Status, done bool) {
+func (a *app) read(flags *flagSet, args []string) (status console.Status, done bool) {
 	switch err := flags.parse(args, a.env); {
 	case errors.Is(err, pflag.ErrHelp):
-		io.WriteString(a.out, help())
+		io.WriteString(a.out, flags.help(flags.brief()))
 		return console.StatusGood, true
 	case err != nil:
 		return a.fail(console.StatusUsage, err), true
@@ -38,9 +38,21 @@ func (a *app) read(flags *flagSet, args []string, help func() string) (status co
 	return console.StatusGood, false
 }
 
+// failed reports the error that has ended the invocation, and returns the status: the error's own if it has one.
+func (a *app) failed(err error, other console.Status) console.Status {
+	var known *job.Error
+	if errors.As(err, &known) {
+		other = known.Status
+	}
+	return a.fail(statusOf(err, other), err)
+}
+
+// errSaid is an error of which the user has been told.
+var errSaid = errors.New("the reason has been told")
+
 // fail reports an error in one line and returns the status.
 func (a *app) fail(status console.Status, err error) console.Status {
-	if errors.Is(err, errPipe) {
+	if errors.Is(err, errPipe) || errors.Is(err, errSaid) {
 		return status
 	}
 	a.remark(err.Error())
@@ -56,12 +68,10 @@ func (a *app) remark(said string) {
 	fmt.Fprintf(a.stderr, "sdm: %s\n", cleanLines(said))
 }
 
-// cleanLines removes control characters from each line of a message, since it may contain text of a
-// starter, a host or a file.
-func cleanLines(said string) string {
-	lines := strings.Split(said, "\n")
-	for i := range lines {
-		lines[i] = text.Clean(lines[i])
+// cannotWrite reports that standard output cannot be written. A closed pipe is not reported, since
+// its reader has read enough (sdm ... | head).
+func (a *app) cannotWrite(err error) {
+	if !errors.Is(err, syscall.EPIPE) {
+		a.remark("cannot write to standard output: " + plainError(err))
 	}
-	return strings.Join(lines, "\n")
 }

@@ -1,8 +1,9 @@
-// The subcommand attach: takes control of a running job.
+// sdm attach, and the flags of all that finds running jobs.
 
 package main
 
 import (
+	"context"
 	"errors"
 	"fmt"
 	"strings"
@@ -10,16 +11,51 @@ import (
 	"github.com/spf13/pflag"
 
 	"sdm/cmd/internal/job"
-	"sdm/master/frontend/console"
 )
+
+// attachOptions are the values of the flags of sdm attach.
+type attachOptions struct {
+	options
+	lazy bool
+}
+
+// flags returns the flags of sdm attach.
+func (o *attachOptions) flags() *flagSet {
+	f := newFlags("attach", usageAttach)
+	f.first = []string{"ranks", "execute", "eval", "batch", "lazy", "hosts", "match", "gdb", "ranks-per-gdb", "wait"}
+	f.add("Ranks", func(f *pflag.FlagSet) {
+		f.BoolVar(&o.lazy, "lazy", false, "attach no gdb to a rank before a command other than stacks is about it; until then it runs")
+	})
+	o.declareAttach(f)
+	f.add("Leaving and coming back", o.declareKeep)
+	o.sharable = true
+	return f
+}
+
+// plan checks the options: sdm attach takes control of a running job, which runs on at the end.
+func (o *attachOptions) plan(a *app, f *flagSet) (*plan, error) {
+	o.args = f.Args()
+	if o.lazy {
+		o.job.Servers.Backend = engineLazy
+	}
+	return a.attaching(&o.options, f, wayAttach)
+}
+
+// attaching returns the plan to take control of the running job that the argument names.
+func (a *app) attaching(o *options, f *flagSet, w way) (*plan, error) {
+	if err := o.refusal(f, w); err != nil {
+		return nil, err
+	}
+	return a.planned(o, func(ctx context.Context, p *plan) (*job.Job, error) {
+		return job.Attach(ctx, o.spec(), a.io(p), o.args[0])
+	}), o.validateAttach()
+}
 
 // declareAttach adds the flags of sdm attach.
 func (o *options) declareAttach(f *flagSet) {
 	f.SetInterspersed(true)
 	o.declare(f)
-	f.hide(rankFlags...) // the ranks run already
-	f.add("Leaving and coming back", o.declareKeep)
-	o.sharable = true
+	f.hide(flagsOf(wayAttach, ignored)...) // the ranks run already
 	f.add("Servers on other hosts", o.declareHosts, o.declareNodes, o.perServer("ranks of one server on this host"))
 	f.add("PMIx servers", o.declarePMIxLog, o.declareForce)
 	f.add("gdb", o.job.Servers.GDB.Declare)
@@ -36,34 +72,6 @@ func (o *options) declareForce(f *pflag.FlagSet) {
 	f.BoolVar(&o.job.Force, "force", false, "connect to a PMIx server that is known to end when a tool connects")
 }
 
-// attachFlags returns the flags of sdm attach.
-func (o *options) attachFlags() *flagSet {
-	f := newFlags("attach")
-	f.first = []string{"ranks", "execute", "eval", "batch", "lazy", "hosts", "match", "gdb", "ranks-per-gdb", "wait"}
-	f.add("Ranks", func(f *pflag.FlagSet) {
-		f.BoolVar(&o.lazy, "lazy", false, "attach no gdb to a rank before a command other than stacks is about it; until then it runs")
-	})
-	o.declareAttach(f)
-	return f
-}
-
-// attach executes sdm attach: it takes control of a running job, which runs on at the end.
-func (a *app) attach(args []string) console.Status {
-	o := newOptions(a.env)
-	f := o.attachFlags()
-	if status, done := a.read(f, args, attachHelp); done {
-		return status
-	}
-	o.args = f.Args()
-	if err := o.validateAttach(); err != nil {
-		return a.fail(console.StatusUsage, err)
-	}
-	if o.lazy {
-		o.job.Servers.Backend = engineLazy
-	}
-	return a.within(&o, a.attachTo)
-}
-
 // validateAttach checks the options and the arguments, and turns --match into an argument.
 func (o *options) validateAttach() error {
 	if o.match != "" {
@@ -77,14 +85,6 @@ func (o *options) validateAttach() error {
 		return errors.New("attach to what? (sdm attach PID of mpirun, slurm:JOBID[.STEP], flux:JOBID, pbs:JOBID, pmix:NAMESPACE, torchrun:ID, pids:PID,PID..., hostfile:FILE or --match 'PROGRAM ARG...')")
 	case len(o.args) > 1:
 		return fmt.Errorf("%q: one job at a time (several processes are pids:%s)", o.args[1], strings.Join(o.args, ","))
-	case o.job.Servers.PerServer < 0:
-		return errors.New("--ranks-per-server cannot be negative")
 	}
 	return o.validate()
-}
-
-// attachTo takes control of the job that the argument names and runs the console.
-func (a *app) attachTo(l *lifetime, p *plan) console.Status {
-	j, err := job.Attach(l.ctx, p.spec(), a.io(p), p.args[0])
-	return a.control(l, p, j, err)
 }

@@ -1,12 +1,15 @@
-// Flags about commands and the form of answers.
+// Flags about commands and answers, and the commands that they name.
 
 package main
 
 import (
 	"context"
 	"errors"
+	"fmt"
 	"os"
 	"path/filepath"
+	"slices"
+	"strings"
 	"time"
 
 	"github.com/spf13/pflag"
@@ -58,10 +61,11 @@ func noLimit(d time.Duration) time.Duration {
 	return d
 }
 
-// readScripts reads all commands that are known at the start: those of the rc file, then -x and -e.
-func (o *options) readScripts(ctx context.Context) ([]console.Script, error) {
-	var all []console.Script
-	path, given := o.rcFile()
+// readScripts reads all commands that are known at the start: those of the rc file, then -x and -e. lookup returns
+// environment variables.
+func (o *consoleOptions) readScripts(ctx context.Context, lookup func(string) string) ([]console.Script, error) {
+	all := []console.Script{}
+	path, given := o.rcFile(lookup)
 	if path != "" {
 		s, err := console.ReadScript(ctx, path)
 		switch {
@@ -71,7 +75,7 @@ func (o *options) readScripts(ctx context.Context) ([]console.Script, error) {
 			return nil, err
 		}
 	}
-	for _, f := range o.console.scripts {
+	for _, f := range o.scripts {
 		s, err := f.script(ctx)
 		if err != nil {
 			return nil, err
@@ -83,14 +87,14 @@ func (o *options) readScripts(ctx context.Context) ([]console.Script, error) {
 
 // rcFile returns the file of --rc, which takes precedence over --no-rc, or the user's default file,
 // which need not exist.
-func (o *options) rcFile() (path string, given bool) {
+func (o *consoleOptions) rcFile(lookup func(string) string) (path string, given bool) {
 	switch {
-	case o.console.rc != "":
-		return o.console.rc, true
-	case o.console.noRC:
+	case o.rc != "":
+		return o.rc, true
+	case o.noRC:
 		return "", false
 	}
-	dir := o.lookup("XDG_CONFIG_HOME")
+	dir := lookup("XDG_CONFIG_HOME")
 	if dir == "" {
 		home, err := os.UserHomeDir()
 		if err != nil {
@@ -99,4 +103,33 @@ func (o *options) rcFile() (path string, given bool) {
 		dir = filepath.Join(home, ".config")
 	}
 	return filepath.Join(dir, "sdm", "sdmrc"), false
+}
+
+// choice is a flag that has a fixed list of values.
+type choice struct {
+	flag, value string
+	values      []string
+}
+
+func (c choice) check() error {
+	if !slices.Contains(c.values, c.value) {
+		return fmt.Errorf("%s %q: give %s", c.flag, c.value, strings.Join(c.values, ", "))
+	}
+	return nil
+}
+
+// choices returns those of all consoles.
+func (o *consoleOptions) choices() []choice {
+	return []choice{
+		{"--format", o.format, []string{string(console.Text), string(console.NDJSON)}},
+		{"--color", o.color, []string{"auto", "always", "never"}},
+	}
+}
+
+// checkBatch checks that -b has something to carry out.
+func (o *consoleOptions) checkBatch() error {
+	if o.batch && len(o.scripts) == 0 {
+		return errors.New("-b carries out commands and ends, but there are none (give -x FILE or -e COMMAND)")
+	}
+	return nil
 }

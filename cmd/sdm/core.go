@@ -21,57 +21,67 @@ import (
 	"sdm/tree/topology"
 )
 
-// coreFlags returns the flags of sdm core: those of other sessions except flags about processes.
-func (o *options) coreFlags() *flagSet {
-	f := newFlags("core", append([]string{"when-lost", "secret-file", "linger", "reverse"}, rankFlags...)...)
+// coreOptions are the values of the flags of sdm core.
+type coreOptions struct{ options }
+
+// flags returns the flags of sdm core: those of other sessions except flags about processes.
+func (o *coreOptions) flags() *flagSet {
+	f := newFlags("core", usageCore, flagsOf(wayCore, missing)...)
 	f.SetInterspersed(true)
 	o.declare(f)
 	f.add("gdb", o.job.Servers.GDB.Declare, o.perServer("core files of one server"))
 	return f
 }
 
-// core executes sdm core: it opens core files as ranks, in the order of the command line.
-func (a *app) core(args []string) console.Status {
-	o := newOptions(a.env)
-	f := o.coreFlags()
-	if status, done := a.read(f, args, coreHelp); done {
-		return status
-	}
+// plan checks the options: sdm core opens core files as ranks, in the order of the command line.
+func (o *coreOptions) plan(a *app, f *flagSet) (*plan, error) {
 	o.args = f.Args()
-	if err := o.validateCore(); err != nil {
-		return a.fail(console.StatusUsage, err)
+	if err := o.check(); err != nil {
+		return nil, err
 	}
-	program, err := o.coreProgram()
+	program, err := o.program()
 	if err != nil {
-		return a.fail(console.StatusNotStarted, err)
+		return nil, &job.Error{Status: console.StatusNotStarted, Err: err}
 	}
-	return a.within(&o, func(l *lifetime, p *plan) console.Status {
-		files := coreFiles{remark: a.remark, tells: isTerminal(a.stderr)}
-		defer files.remove()
-		cores, err := files.open(l.ctx, program, o.args[1:])
+	return a.planned(&o.options, func(ctx context.Context, p *plan) (*job.Job, error) {
+		return a.openCores(ctx, p, program)
+	}), nil
+}
+
+// openCores opens the core files of a command line.
+func (a *app) openCores(ctx context.Context, p *plan, program string) (j *job.Job, err error) {
+	files := coreFiles{remark: a.remark, tells: isTerminal(a.stderr)}
+	defer func() {
 		if err != nil {
-			return a.fail(statusOf(err, console.StatusNotStarted), err)
+			files.remove()
 		}
-		if len(cores) == 0 {
-			return console.StatusNotStarted // each file has been reported
-		}
-		p.clock.Restart()
-		s := p.spec()
-		s.Ranks = ranksOf(cores)
-		j, err := job.Run(l.ctx, s, a.io(p))
-		if err == nil {
-			j.First = &session.Call{Command: "core", Args: protocol.Args{Cores: cores}}
-		}
-		status := a.control(l, p, j, err)
-		if status == console.StatusGood && len(cores) < len(o.args)-1 {
+	}()
+	cores, err := files.open(ctx, program, p.args[1:])
+	if err != nil {
+		return nil, err
+	}
+	if len(cores) == 0 {
+		return nil, errSaid // of each file
+	}
+	p.clock.Restart()
+	s := p.spec()
+	s.Ranks = ranksOf(cores)
+	if j, err = job.Run(ctx, s, a.io(p)); err != nil {
+		return nil, err
+	}
+	j.First = &session.Call{Command: "core", Args: protocol.Args{Cores: cores}}
+	j.AtEnd(func(status console.Status) console.Status {
+		files.remove()
+		if status == console.StatusGood && len(cores) < len(p.args)-1 {
 			return console.StatusNotStarted
 		}
 		return status
 	})
+	return j, nil
 }
 
-// validateCore checks the options.
-func (o *options) validateCore() error {
+// check checks the options.
+func (o *coreOptions) check() error {
 	s := &o.job.Servers
 	switch {
 	case len(o.args) == 0:
@@ -82,8 +92,6 @@ func (o *options) validateCore() error {
 		return errors.New("which core files? (sdm core [flags] PROGRAM CORE...)")
 	case len(o.args)-1 > int(rank.MaxID):
 		return fmt.Errorf("%d core files: a session has %d ranks at most", len(o.args)-1, rank.MaxID)
-	case s.PerServer < 0:
-		return errors.New("--ranks-per-server cannot be negative")
 	}
 	if _, err := topology.ParseShape(s.Shape(), s.Count(len(o.args)-1)); err != nil {
 		return fmt.Errorf("--tree: %w", err)
@@ -94,8 +102,8 @@ func (o *options) validateCore() error {
 // isCore reports whether a file is a core file, or a packed one.
 func isCore(path string) bool { return launch.CheckCore(path) == nil || launch.IsPacked(path) }
 
-// coreProgram returns the absolute path of the program, since servers may have other working directories.
-func (o *options) coreProgram() (string, error) {
+// program returns the absolute path of the program, since servers may have other working directories.
+func (o *coreOptions) program() (string, error) {
 	program := o.args[0]
 	switch info, err := os.Stat(program); {
 	case err != nil:

@@ -15,50 +15,37 @@ import (
 	"sdm/master/hangfile/compare"
 )
 
-const usageDiffFiles = `sdm diff-files [flags] FILE FILE
-
-Tells what has changed between two hang files, of one job at two times or of two runs: the ranks
-that have other stacks or calls and those that have the same, where they were (-) and are (+), and
-what else differs: verdict, ends of ranks, values, hosts, versions, output. What is
-below a function of MPI is not compared, since it differs at any two instants; nor are the times, the
-number of the job, its host and its directory.
-
-Exit status: 0 nothing has changed; 1 something has, or standard output cannot be written; 2 wrong
-usage, or a file is no hang file.
-
-`
-
 // diffOptions are the values of the flags of sdm diff-files.
 type diffOptions struct{ json bool }
 
 // flags returns the flags of sdm diff-files.
 func (o *diffOptions) flags() *flagSet {
-	f := newFlags("diff-files")
+	f := newFlags("diff-files", usageDiffFiles)
+	f.foot = "" // its exit statuses are its own
 	f.SetInterspersed(true)
 	f.add("Flags", func(f *pflag.FlagSet) { f.BoolVar(&o.json, "json", false, "one JSON object") })
 	return f
 }
 
-// diffFiles executes sdm diff-files.
-func (a *app) diffFiles(args []string) console.Status {
-	var o diffOptions
-	f := o.flags()
-	if status, done := a.read(f, args, diffFilesHelp); done {
-		return status
-	}
+// plan reads the files.
+func (o *diffOptions) plan(a *app, f *flagSet) (*plan, error) {
 	if f.NArg() != 2 {
-		return a.fail(console.StatusUsage, fmt.Errorf("which two hang files? (sdm diff-files FILE FILE, not %d)", f.NArg()))
+		return nil, fmt.Errorf("which two hang files? (sdm diff-files FILE FILE, not %d)", f.NArg())
 	}
 	var files [2]*hangfile.File
 	for i, path := range f.Args() {
 		var err error
 		if files[i], err = readHangFile(context.Background(), path); err != nil {
-			return a.fail(console.StatusUsage, err)
+			return nil, err
 		}
 	}
-	changes := compare.Of(files[0], files[1])
+	return &plan{alone: func() console.Status { return a.tellChanges(compare.Of(files[0], files[1]), o.json) }}, nil
+}
+
+// tellChanges writes what has changed between two files.
+func (a *app) tellChanges(changes *compare.Changes, asJSON bool) console.Status {
 	write := changes.WriteText
-	if o.json {
+	if asJSON {
 		write = changes.WriteJSON
 	}
 	if err := write(a.out); err != nil {

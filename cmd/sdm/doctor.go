@@ -1,27 +1,16 @@
-// The subcommand doctor: checks what sdm needs on this machine.
+// sdm doctor: what works on this machine.
 
 package main
 
 import (
-	"errors"
-	"fmt"
-
 	"github.com/spf13/pflag"
 
 	"sdm/cmd/internal/doctor"
-	"sdm/cmd/internal/startup"
 	"sdm/launch/local"
 	"sdm/master/frontend/console"
 	"sdm/protocol"
 	"sdm/protocol/canonical"
 )
-
-const usageDoctor = `sdm doctor [flags] [HOST...]
-
-Checks this machine, and by ssh the hosts, and shows what works, what does not, and
-what to do. Exit status: 0 all that sdm needs is there; 1 something is bad.
-
-`
 
 // doctorOptions are the values of the flags of sdm doctor.
 type doctorOptions struct {
@@ -29,37 +18,37 @@ type doctorOptions struct {
 }
 
 // flags returns the flags of sdm doctor.
-func (o *doctorOptions) flags() *pflag.FlagSet {
-	f := startup.NewFlags("sdm doctor")
+func (o *doctorOptions) flags() *flagSet {
+	f := newFlags("doctor", usageDoctor)
+	f.foot = "" // its exit statuses are its own
 	f.SetInterspersed(true)
-	f.StringVar(&o.gdb, "gdb", "", "`path` of gdb (default: gdb in PATH)")
-	f.StringVar(&o.remoteShell, "remote-shell", "", "`command` in place of ssh")
-	f.StringVar(&o.format, "format", "text", "how findings are written: text, ndjson")
+	f.add("Flags", func(f *pflag.FlagSet) {
+		f.StringVar(&o.gdb, "gdb", "", "`path` of gdb (default: gdb in PATH)")
+		f.StringVar(&o.remoteShell, "remote-shell", "", "`command` in place of ssh")
+		f.StringVar(&o.format, "format", "text", "how findings are written: text, ndjson")
+	})
 	return f
 }
 
-// doctor executes sdm doctor.
-func (a *app) doctor(args []string) console.Status {
-	var o doctorOptions
-	f := o.flags()
-	switch err := f.Parse(args); {
-	case errors.Is(err, pflag.ErrHelp):
-		fmt.Fprint(a.out, doctorHelp())
-		return console.StatusGood
-	case err != nil:
-		return a.fail(console.StatusUsage, fmt.Errorf("%w (sdm help doctor lists the flags)", err))
-	case o.format != string(console.Text) && o.format != string(console.NDJSON):
-		return a.fail(console.StatusUsage, fmt.Errorf("--format %q: give text, ndjson", o.format))
+// plan checks the options.
+func (o *doctorOptions) plan(a *app, f *flagSet) (*plan, error) {
+	if err := (choice{"--format", o.format, []string{string(console.Text), string(console.NDJSON)}}).check(); err != nil {
+		return nil, err
 	}
 	for _, host := range f.Args() {
 		if err := protocol.CheckHost(host); err != nil {
-			return a.fail(console.StatusUsage, err)
+			return nil, err
 		}
 	}
+	return &plan{alone: func() console.Status { return a.examine(o, f.Args()) }}, nil
+}
+
+// examine examines this machine and others.
+func (a *app) examine(o *doctorOptions, hosts []string) console.Status {
 	l := newLifetime(0)
 	defer l.stop()
 	server, _ := local.FindServer("") // if it is missing, the doctor reports it
-	m := doctor.Machine{Env: a.env, GDB: o.gdb, RemoteShell: o.remoteShell, Hosts: f.Args(), Server: server,
+	m := doctor.Machine{Env: a.env, GDB: o.gdb, RemoteShell: o.remoteShell, Hosts: hosts, Server: server,
 		Hold: holdSomething}
 	all := m.Examine(l.ctx)
 	if err := a.findings(o.format, all); err != nil {
@@ -102,9 +91,4 @@ func holdSomething() error {
 		s.Close()
 	}
 	return nil
-}
-
-func doctorHelp() string {
-	var o doctorOptions
-	return usageDoctor + "Flags:\n" + o.flags().FlagUsagesWrapped(100)
 }

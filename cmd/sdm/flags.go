@@ -1,4 +1,4 @@
-// Flags of subcommands, in groups for help, with their environment variables.
+// The flags of a subcommand: groups, help, environment.
 
 package main
 
@@ -19,7 +19,12 @@ type flagSet struct {
 	groups  []flagGroup
 	without []string // flags of groups that the subcommand does not have
 	first   []string // flags that help shows first
-	typed   []string // flags on the command line; the others are from the environment
+	head    string   // of help: what the subcommand is for
+	foot    string   // of help: what is said after the flags
+
+	// words checks the command line before it is parsed; nil: nothing is to be checked.
+	words func(args []string) error
+	typed []string // flags on the command line; the others are from the environment
 }
 
 // flagGroup is a group of flags in help.
@@ -28,10 +33,13 @@ type flagGroup struct {
 	flags *pflag.FlagSet
 }
 
-// newFlags makes the flags of a subcommand, without some of those that add will add.
-func newFlags(subcommand string, without ...string) *flagSet {
-	return &flagSet{FlagSet: startup.NewFlags("sdm " + subcommand), without: without}
+// newFlags makes the flags of a subcommand, without some of those that add will add. head is what its help begins with.
+func newFlags(subcommand, head string, without ...string) *flagSet {
+	return &flagSet{FlagSet: startup.NewFlags("sdm " + subcommand), without: without, head: head, foot: footer}
 }
+
+// help returns the help of the subcommand around what is said of its flags.
+func (s *flagSet) help(flags string) string { return s.head + flags + s.foot }
 
 // add adds a group of flags.
 func (s *flagSet) add(title string, declare ...func(*pflag.FlagSet)) {
@@ -59,6 +67,11 @@ func (s *flagSet) hide(names ...string) {
 
 // parse reads the command line, and then the environment for flags that were not given.
 func (s *flagSet) parse(args, env []string) error {
+	if s.words != nil {
+		if err := s.words(args); err != nil {
+			return err
+		}
+	}
 	err := s.Parse(respell(s.FlagSet, args))
 	s.Visit(func(flag *pflag.Flag) { s.typed = append(s.typed, flag.Name) })
 	if err == nil {

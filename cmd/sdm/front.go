@@ -108,9 +108,8 @@ func introduction() *protocol.FrontEnd {
 
 // accompany runs the console over a session that is shared. left reports that the session goes on; otherwise it has
 // ended. guest: another has started the session.
-func (a *app) accompany(
-	l *lifetime, p *plan, c *rpc.Client, all rank.Set, guest bool,
-) (status console.Status, left bool) {
+func (a *app) accompany(l *lifetime, p *plan, c *rpc.Client, all rank.Set,
+	guest bool) (status console.Status, left bool) {
 	w := c.Welcome()
 	if err := a.openTerminal(l.ctx, p); err != nil {
 		c.Leave(w.Cursor)
@@ -147,4 +146,12 @@ func (a *app) accompany(
 		a.fail(status, closeErr)
 	}
 	return status, false
+}
+
+// leads reports whether an invocation starts a session that can be left: at a terminal, or if --keep asks for it.
+func (a *app) leads(o *options) bool {
+	if !o.sharable || o.keepGiven && o.keep == 0 || o.ranks.stdinFile != "" {
+		return false
+	}
+	return o.keepGiven || o.outputLog != "" || a.isInteractive(&o.console)
 }

@@ -17,7 +17,6 @@ import (
 
 	"sdm/cmd/internal/servers"
 	"sdm/cmd/internal/sessions"
-	"sdm/cmd/internal/startup"
 	"sdm/launch/ssh"
 	"sdm/master/frontend/console"
 	"sdm/master/frontend/rpc"
@@ -35,7 +34,7 @@ const joinWait = 10 * time.Second
 
 // flags returns the flags of sdm join.
 func (o *joinOptions) flags() *flagSet {
-	f := newFlags("join")
+	f := newFlags("join", usageJoin)
 	f.SetInterspersed(true)
 	f.add("Commands and answers", o.console.declare)
 	f.add("Sessions on other hosts", func(f *pflag.FlagSet) {
@@ -47,31 +46,25 @@ func (o *joinOptions) flags() *flagSet {
 	return f
 }
 
-// join executes sdm join: it runs the console over a session that another invocation has started.
-func (a *app) join(args []string) console.Status {
-	o := &joinOptions{options: newOptions(a.env)}
-	f := o.flags()
-	if status, done := a.read(f, args, joinHelp); done {
-		return status
-	}
-	err := o.validateJoin(f.Args())
-	if err != nil {
-		return a.fail(console.StatusUsage, err)
-	}
-	return a.within(&o.options, func(l *lifetime, p *plan) console.Status {
+// plan checks the options: sdm join runs the console over a session that another invocation has started.
+func (o *joinOptions) plan(a *app, f *flagSet) (*plan, error) {
+	p := &plan{options: &o.options}
+	p.serve = func(l *lifetime) console.Status {
 		if o.relay {
 			return a.relay(l.ctx, f.Args())
 		}
 		c, report, err := a.enter(l.ctx, o, f.Args())
 		if err != nil {
-			return a.fail(statusOf(err, console.StatusNotStarted), err)
+			return a.failed(err, console.StatusNotStarted)
 		}
 		status, _ := a.accompany(l, p, c, report, true)
 		return status
-	})
+	}
+	return p, o.check(f.Args())
 }
 
-func (o *joinOptions) validateJoin(args []string) error {
+// check checks the options.
+func (o *joinOptions) check(args []string) error {
 	if len(args) > 1 {
 		return fmt.Errorf("%q: one session at a time", args[1])
 	}
@@ -83,10 +76,7 @@ func (o *joinOptions) validateJoin(args []string) error {
 	if o.console.wait < 0 || o.console.timeout < 0 {
 		return errors.New("--wait and --timeout cannot be negative (0 is no limit)")
 	}
-	if o.console.batch && len(o.console.scripts) == 0 {
-		return errors.New("-b carries out commands and ends, but there are none (give -x FILE or -e COMMAND)")
-	}
-	return nil
+	return o.console.checkBatch()
 }
 
 // find returns the session that the arguments name.
@@ -182,35 +172,4 @@ func (r *remote) Close() error {
 		r.cmd.Wait()
 	})
 	return nil
-}
-
-// declareKeep adds --keep.
-func (o *options) declareKeep(f *pflag.FlagSet) {
-	f.Var(keepValue{o}, "keep", "how long a session goes on without anybody in it (default at a terminal: 30m); 0: it ends with this console")
-	f.StringVar(&o.outputLog, "output-log", "", "`file` to which all that the ranks write is added while the session lasts, also while nobody is there")
-}
-
-// register puts the session on file and listens for front ends. Without a file it can be joined by nobody else.
-func (a *app) register(p *plan, all rank.Set) (*sessions.Entry, *rpc.Listener) {
-	kind := sessions.Kind(a.args[0])
-	entry, err := sessions.Register(sessions.State{
-		Kind: kind, Program: sessions.ProgramText(p.args), Ranks: all.String(), Keep: a.held.keep,
-	})
-	if err != nil {
-		a.remark(err.Error())
-	}
-	door, err := rpc.Listen(entry.State().Addr(), rpc.Options{Build: startup.Build(), Log: p.log})
-	if err != nil {
-		a.remark("nobody else can join this session: " + err.Error())
-		return entry, nil
-	}
-	return entry, door
-}
-
-// leads reports whether an invocation starts a session that can be left: at a terminal, or if --keep asks for it.
-func (a *app) leads(o *options) bool {
-	if !o.sharable || o.keepGiven && o.keep == 0 || o.ranks.stdinFile != "" {
-		return false
-	}
-	return o.keepGiven || o.outputLog != "" || a.isInteractive(&o.console)
 }

@@ -1,4 +1,4 @@
-// The subcommand listen: a console for a master that connects to it.
+// sdm listen: a master dials in.
 
 package main
 
@@ -17,7 +17,6 @@ import (
 	"sdm/cmd/internal/servers"
 	"sdm/cmd/internal/startup"
 	"sdm/launch/secret"
-	"sdm/master/frontend/console"
 	"sdm/master/frontend/rpc"
 	"sdm/master/session"
 	"sdm/master/text"
@@ -28,12 +27,11 @@ type listenOptions struct {
 	options
 	plaintext bool
 	partial   bool
-	dashed    int // number of args before "--"; -1: there is none
 }
 
 // flags returns the flags of sdm listen.
 func (o *listenOptions) flags() *flagSet {
-	f := newFlags("listen")
+	f := newFlags("listen", usageListen)
 	f.SetInterspersed(true) // PROGRAM follows --
 	o.declare(f)
 	f.add("The master", func(f *pflag.FlagSet) {
@@ -43,48 +41,41 @@ func (o *listenOptions) flags() *flagSet {
 	return f
 }
 
-// read sets the options that are not flags from what was parsed.
-func (o *listenOptions) read(f *flagSet) { o.args, o.dashed = f.Args(), f.ArgsLenAtDash() }
-
-// listen executes sdm listen: the console for a master that connects to it.
-func (a *app) listen(args []string) console.Status {
-	o := &listenOptions{options: newOptions(a.env)}
-	f := o.flags()
-	if status, done := a.read(f, args, listenHelp); done {
-		return status
+// plan checks the options: sdm listen is the console for a master that connects to it.
+func (o *listenOptions) plan(a *app, f *flagSet) (*plan, error) {
+	addr, program, err := o.listenArgs(f)
+	if err == nil {
+		err = o.refusal(f, wayListen)
 	}
-	o.read(f)
-	addr, program, err := o.listenArgs()
 	if err == nil {
 		err = o.validate()
 	}
 	if err != nil {
-		return a.fail(console.StatusUsage, err)
+		return nil, err
 	}
 	key, err := o.job.Servers.Key()
 	if err != nil {
-		return a.fail(console.StatusUsage, err)
+		return nil, err
 	}
-	return a.within(&o.options, func(l *lifetime, p *plan) console.Status {
-		client, report, status := a.await(l.ctx, o, p.log, addr, key)
-		if client == nil {
-			return status
+	return a.planned(&o.options, func(ctx context.Context, p *plan) (*job.Job, error) {
+		client, report, err := a.await(ctx, o, p.log, addr, key)
+		if err != nil {
+			return nil, err
 		}
 		p.program = o.ranks.program(program)
-		return a.drive(l, p, &job.Job{Session: client, Ranks: report.Ranks, Lost: report.Lost()})
-	})
+		return &job.Job{Session: client, Ranks: report.Ranks, Lost: report.Lost()}, nil
+	}), nil
 }
 
-// slotProgram stands for the program that the servers were given after "--".
-const slotProgram = "-"
-
 // listenArgs reads "[HOST:]PORT [-- PROGRAM [ARG...]]".
-func (o *listenOptions) listenArgs() (addr string, program []string, err error) {
-	if len(o.args) == 0 || o.dashed == 0 {
+func (o *listenOptions) listenArgs(f *flagSet) (addr string, program []string, err error) {
+	o.args = f.Args()
+	dashed := f.ArgsLenAtDash() // number of arguments before "--"; -1: there is none
+	if len(o.args) == 0 || dashed == 0 {
 		return "", nil, errors.New("listen where? (sdm listen [HOST:]PORT; port 0 picks one)")
 	}
 	addr, program = o.args[0], o.args[1:]
-	if len(program) > 0 && o.dashed != 1 {
+	if len(program) > 0 && dashed != 1 {
 		return "", nil, fmt.Errorf("%q: a program comes after -- (sdm listen %s -- %s)", program[0], addr, program[0])
 	}
 	if len(program) == 0 {
@@ -103,29 +94,27 @@ func (o *listenOptions) listenArgs() (addr string, program []string, err error) 
 	return addr, program, nil
 }
 
-// await waits for the master and lets it build the tree. If the client is nil, the status is that
-// of the failed invocation.
+// await waits for the master and lets it build the tree.
 func (a *app) await(ctx context.Context, o *listenOptions, log *slog.Logger, addr string,
-	key secret.Key) (*rpc.Client, session.Report, console.Status) {
+	key secret.Key) (*rpc.Client, session.Report, error) {
 	door, err := rpc.Listen(addr, rpc.Options{Secret: key[:], Plaintext: o.plaintext, Build: startup.Build(), Log: log})
 	if err != nil {
-		return nil, session.Report{}, a.fail(console.StatusNoTree, fmt.Errorf("listen: %w", err))
+		return nil, session.Report{}, job.NotBuilt(ctx, fmt.Errorf("listen: %w", err), nil)
 	}
 	defer door.Close()
 	a.remark("waiting for a master; start it with: " + masterLine(o.job.Servers.SecretFile, addr, door.Addr()))
 	client, err := door.Accept(ctx)
 	if err != nil {
-		return nil, session.Report{}, a.notBuilt(ctx, err, nil)
+		return nil, session.Report{}, job.NotBuilt(ctx, err, nil)
 	}
 	report, err := a.initialize(ctx, o, client)
-	if err == nil {
-		return client, report, console.StatusGood
+	if err != nil {
+		err = job.NotBuilt(ctx, err, nil)
+		end, cancel := servers.Closing()
+		defer cancel()
+		client.Close(end) // without a tree there is nothing to lose
 	}
-	status := a.notBuilt(ctx, err, nil)
-	end, cancel := servers.Closing()
-	defer cancel()
-	client.Close(end) // without a tree there is nothing to lose
-	return nil, report, status
+	return client, report, err
 }
 
 // initialize lets the master build the tree, and shows its events meanwhile, so that a waiting user

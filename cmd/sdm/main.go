@@ -22,33 +22,6 @@ func main() {
 	os.Exit(int(a.run()))
 }
 
-// subcommand is an entry of the table of subcommands.
-type subcommand struct {
-	name string
-	run  func(a *app, args []string) console.Status
-	// whole permits the use of all processors, for subcommands that compute.
-	whole bool
-}
-
-// subcommands is the table. It is read only.
-var subcommands = []subcommand{
-	{name: "run", run: (*app).runJob},
-	{name: "attach", run: (*app).attach},
-	{name: "stacks", run: (*app).stacks},
-	{name: "waits", run: (*app).waits},
-	{name: "open", run: (*app).open},
-	{name: "diff-files", run: (*app).diffFiles},
-	{name: "watch", run: (*app).watch},
-	{name: "sessions", run: (*app).sessions},
-	{name: "listen", run: (*app).listen},
-	{name: "sim", run: (*app).simulate, whole: true},
-	{name: "version", run: (*app).version},
-	{name: "help", run: (*app).help},
-	{name: "core", run: (*app).core},
-	{name: "doctor", run: (*app).doctor},
-	{name: "join", run: (*app).join},
-}
-
 // run executes the invocation.
 func (a *app) run() console.Status {
 	a.out = newOutlet(a.stdout, a.cannotWrite)
@@ -69,21 +42,31 @@ func (a *app) choose() console.Status {
 			return a.fail(console.StatusUsage, err)
 		}
 	}
-	name := a.args[0]
-	switch name {
-	case "-h", "--help":
-		name = "help"
-	case "--version":
-		name = "version"
+	name, args := a.args[0], a.args[1:]
+	s, known := lookup(name)
+	if !known || !s.whole {
+		startup.LimitProcessors()
 	}
-	for _, s := range subcommands {
-		if s.name != name {
-			continue
-		}
-		if !s.whole {
-			startup.LimitProcessors()
-		}
-		return s.run(a, a.args[1:])
+	switch {
+	case known:
+		return a.invoke(s.make(a.env), args)
+	case name == "help" || name == "-h" || name == "--help":
+		return a.help(args)
+	case name == "version" || name == "--version":
+		return a.version(args)
 	}
 	return a.fail(console.StatusUsage, unknownSubcommand(name))
+}
+
+// invoke carries out a subcommand: its flags make a plan, and the plan is executed.
+func (a *app) invoke(c command, args []string) console.Status {
+	f := c.flags()
+	if status, done := a.read(f, args); done {
+		return status
+	}
+	p, err := c.plan(a, f)
+	if err != nil {
+		return a.failed(err, console.StatusUsage)
+	}
+	return a.execute(p)
 }

@@ -13,6 +13,7 @@ import (
 
 	"github.com/spf13/pflag"
 
+	"sdm/cmd/internal/job"
 	"sdm/cmd/internal/startup"
 	"sdm/master/frontend/console"
 	"sdm/master/frontend/rpc"
@@ -21,22 +22,6 @@ import (
 	"sdm/master/hangfile/report"
 	"sdm/master/session"
 )
-
-const usageOpen = `sdm open [flags] FILE
-
-Shows a hang file, which sdm watch writes, or sdm stacks and sdm waits (--hang-file -o FILE), on any
-machine: the job need not be there. The commands are those of other sessions, as far as the file
-has their answers: stacks and waits in all their forms, ranks, info hosts, info file, info output,
-focus, group, expand, and what was asked of the ranks when the file was written (info file lists it).
-
-  sdm open FILE -e waits -e 'stacks function'
-  sdm open FILE -e 'waits --json' | jq .verdict
-  sdm open FILE --html report.html
-
-Exit status: 0, or that of quit N; 1 a command is not in the file or makes no sense, or standard output
-cannot be written; 2 wrong usage, or FILE is no hang file; 130 interrupted.
-
-`
 
 // openOptions are the values of the flags of sdm open.
 type openOptions struct {
@@ -48,8 +33,9 @@ type openOptions struct {
 
 // flags returns the flags of sdm open.
 func (o *openOptions) flags() *flagSet {
-	f := newFlags("open", "fold", "wait")
+	f := newFlags("open", usageOpen, flagsOf(wayOpen, missing)...)
 	f.SetInterspersed(true)
+	f.foot = "" // no ranks are there to end
 	o.ranks.stdin = "none"
 	f.add("Report", func(f *pflag.FlagSet) {
 		f.StringVar(&o.html, "html", "", "write the report, one HTML page, to a new `file`, and end; - is standard output")
@@ -65,33 +51,29 @@ func (o *openOptions) flags() *flagSet {
 	return f
 }
 
-// open executes sdm open.
-func (a *app) open(args []string) console.Status {
-	o := &openOptions{options: newOptions(a.env)}
-	f := o.flags()
-	if status, done := a.read(f, args, openHelp); done {
-		return status
-	}
+// plan checks the options and reads the file.
+func (o *openOptions) plan(a *app, f *flagSet) (*plan, error) {
 	o.args = withoutReports(f.Args())
-	err := o.validateOpen()
-	var file *hangfile.File
-	if err == nil {
-		ctx, cancel := deadline(o.console.timeout)
-		file, err = readHangFile(ctx, o.args[0])
-		cancel()
+	if err := o.check(f); err != nil {
+		return nil, err
 	}
+	ctx, cancel := deadline(o.console.timeout)
+	defer cancel()
+	file, err := readHangFile(ctx, o.args[0])
 	if err != nil {
-		return a.fail(statusOf(err, console.StatusUsage), err)
+		return nil, err
 	}
-	if o.html != "" {
-		return a.writeReport(file, o.html, o.mode)
-	}
-	return a.within(&o.options, func(l *lifetime, p *plan) console.Status {
-		if o.connect != "" {
-			return a.serveFile(l.ctx, o, p, file)
-		}
-		return a.showFile(l, p, file)
+	p := a.planned(&o.options, func(context.Context, *plan) (*job.Job, error) {
+		return &job.Job{Session: offline.New(file), Ranks: file.Ranks}, nil
 	})
+	p.past, p.greeting = true, []string{"info file"}
+	switch {
+	case o.html != "":
+		p.alone = func() console.Status { return a.writeReport(file, o.html, o.mode) }
+	case o.connect != "":
+		p.serve = func(l *lifetime) console.Status { return a.serveFile(l.ctx, o, p, file) }
+	}
+	return p, nil
 }
 
 // withoutReports leaves out the reports of hang files that are named too, as by sdm-hang-1234*.
@@ -102,8 +84,15 @@ func withoutReports(names []string) []string {
 	})
 }
 
-// validateOpen checks the options.
-func (o *openOptions) validateOpen() error {
+// check checks the options.
+func (o *openOptions) check(f *flagSet) error {
+	some := []way{wayOpen}
+	if o.connect != "" {
+		some = append(some, wayFrontEnd)
+	}
+	if o.html != "" {
+		some = append(some, wayReport)
+	}
 	switch {
 	case len(o.args) == 0:
 		return errors.New("which hang file? (sdm open FILE)")
@@ -111,12 +100,12 @@ func (o *openOptions) validateOpen() error {
 		return fmt.Errorf("%q: one file at a time (sdm diff-files %s %s compares two)", o.args[1], o.args[0], o.args[1])
 	case o.console.timeout < 0:
 		return errors.New("--timeout cannot be negative (0 is no limit)")
-	case o.connect != "" && (o.console.batch || len(o.console.scripts) > 0):
-		return errors.New("with --connect the front end gives the commands, -b, -x and -e have no place")
-	case o.html != "" && (o.connect != "" || o.console.batch || len(o.console.scripts) > 0):
-		return errors.New("--html writes the report and ends, so --connect, -b, -x and -e have no place")
-	case o.console.batch && len(o.console.scripts) == 0:
-		return errors.New("-b carries out commands and ends, but there are none (give -x FILE or -e COMMAND)")
+	}
+	if err := o.refusal(f, some...); err != nil {
+		return err
+	}
+	if err := o.console.checkBatch(); err != nil {
+		return err
 	}
 	for _, c := range append(o.console.choices(), o.logLevels()) {
 		if err := c.check(); err != nil {
@@ -141,29 +130,6 @@ func (a *app) writeReport(file *hangfile.File, path string, mode os.FileMode) co
 	}
 	fmt.Fprintf(a.out, "report written to %s\n", name)
 	return console.StatusGood
-}
-
-// showFile runs the console over a file.
-func (a *app) showFile(l *lifetime, p *plan, file *hangfile.File) console.Status {
-	var err error
-	if p.terminal, err = a.newTerminal(p.options); err != nil {
-		return a.fail(console.StatusUsage, err)
-	}
-	if p.terminal.interactive {
-		p.scripts = append([]console.Script{{Name: "sdm open", Lines: []string{"info file"}}}, p.scripts...)
-	}
-	a.breakPipes(l, p.terminal)
-	l.console <- true
-	defer func() { l.console <- false }()
-	s := offline.New(file)
-	defer s.Close(l.ctx)
-	cfg := a.consoleConfig(l, p, s, file.Ranks)
-	cfg.Past, cfg.HangFile = true, nil
-	status, err := console.Run(l.ctx, cfg)
-	if err != nil {
-		return a.fail(statusOf(err, status), err)
-	}
-	return status
 }
 
 // serveFile connects to a front end and serves it a file.

@@ -1,4 +1,4 @@
-// Flags that the subcommands with a console share, and their checks.
+// Flags that the subcommands with a console share, and what is wrong with their values.
 
 package main
 
@@ -7,7 +7,6 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
-	"slices"
 	"strings"
 	"time"
 
@@ -18,7 +17,6 @@ import (
 	"sdm/launch"
 	"sdm/launch/stage"
 	"sdm/master"
-	"sdm/master/frontend/console"
 	"sdm/protocol"
 )
 
@@ -28,7 +26,6 @@ type options struct {
 	ranks   rankOptions
 	job     job.Spec
 	args    []string    // what follows the flags
-	lazy    bool        // --lazy of sdm attach
 	match   string      // --match, in place of an argument of attach
 	mode    os.FileMode // --mode of the files that are written; 0: hangfile.OwnMode
 
@@ -87,13 +84,16 @@ func (o *options) declareNodes(f *pflag.FlagSet) {
 	f.StringVar(&s.Listen, "listen", "", "`host` or address at which the servers of a job register (default: all of this host)")
 }
 
+// declareKeep adds --keep.
+func (o *options) declareKeep(f *pflag.FlagSet) {
+	f.Var(keepValue{o}, "keep", "how long a session goes on without anybody in it (default at a terminal: 30m); 0: it ends with this console")
+	f.StringVar(&o.outputLog, "output-log", "", "`file` to which all that the ranks write is added while the session lasts, also while nobody is there")
+}
+
 // validate checks the options before anything is started.
 func (o *options) validate() error {
 	s := &o.job.Servers
 	if err := o.validateChoices(); err != nil {
-		return err
-	}
-	if err := o.validateReverse(); err != nil {
 		return err
 	}
 	if _, err := launch.Environ(nil, o.ranks.directives); err != nil {
@@ -111,45 +111,20 @@ func (o *options) validate() error {
 		return badGDB
 	case o.console.wait < 0 || o.console.timeout < 0 || s.ConnectWait < 0 || o.job.QueueWait < 0:
 		return errors.New("--wait, --timeout, --connect-wait and --queue-wait cannot be negative (0 is no limit)")
+	case s.PerServer < 0:
+		return errors.New("--ranks-per-server cannot be negative")
 	case s.Linger < 0 || s.Heartbeat < 0:
 		return errors.New("--linger and --heartbeat cannot be negative (0 is not at all)")
 	case s.Heartbeat > 0 && s.Silence < s.Heartbeat:
 		return fmt.Errorf("--silence %v is shorter than --heartbeat %v: no server could answer in time", s.Silence, s.Heartbeat)
 	case o.keep < 0:
 		return errors.New("--keep cannot be negative (0: the session ends with its console)")
-	case o.outputLog != "" && o.keepGiven && o.keep == 0:
-		return errors.New("--output-log is written by a session that can be left, which --keep 0 excludes")
-	case o.keep > 0 && o.ranks.stdinFile != "":
-		return errors.New("--keep and --stdin-file: the file would be read by a console that may leave")
 	case o.console.fold < 0:
 		return errors.New("--fold cannot be negative (0 is not at all)")
 	case o.ranks.stopAt == "":
 		return errors.New("--stop-at: where? (main, entry, none or a location)")
-	case o.console.batch && len(o.console.scripts) == 0:
-		return errors.New("-b carries out commands and ends, but there are none (give -x FILE or -e COMMAND)")
 	}
-	return nil
-}
-
-// choice is a flag that has a fixed list of values.
-type choice struct {
-	flag, value string
-	values      []string
-}
-
-func (c choice) check() error {
-	if !slices.Contains(c.values, c.value) {
-		return fmt.Errorf("%s %q: give %s", c.flag, c.value, strings.Join(c.values, ", "))
-	}
-	return nil
-}
-
-// choices returns those of all consoles.
-func (o *consoleOptions) choices() []choice {
-	return []choice{
-		{"--format", o.format, []string{string(console.Text), string(console.NDJSON)}},
-		{"--color", o.color, []string{"auto", "always", "never"}},
-	}
+	return o.console.checkBatch()
 }
 
 func (o *options) logLevels() choice {
@@ -166,20 +141,6 @@ func (o *options) validateChoices() error {
 		if err := c.check(); err != nil {
 			return err
 		}
-	}
-	return nil
-}
-
-// validateReverse checks --reverse and the flags that exclude it.
-func (o *options) validateReverse() error {
-	per := o.job.Servers.GDB.RanksPerGDB
-	switch {
-	case !o.job.Servers.GDB.Reverse:
-		return nil
-	case per != "auto" && per != "" && per != "1":
-		return fmt.Errorf("--reverse needs a gdb for each rank, not --ranks-per-gdb %s", per)
-	case o.ranks.stopAt == "none" || o.ranks.stopAt == "entry":
-		return errors.New("--reverse records from the first stop on, after the loader (--stop-at main or a location)")
 	}
 	return nil
 }
@@ -215,3 +176,29 @@ func starterEnv(env []string, directives ...protocol.EnvDirective) []string {
 
 // lookup returns the value of an environment variable; "": it is not set.
 func (o *options) lookup(name string) string { return o.job.Servers.Lookup(name) }
+
+// spec returns what the flags say about the job.
+func (o *options) spec() job.Spec {
+	s := o.job
+	s.Servers.Wait = o.console.wait
+	return s
+}
+
+// andOptional adds to ways those that are up to a flag.
+func (o *options) andOptional(some ...way) []way {
+	if o.job.Servers.GDB.Reverse {
+		some = append(some, wayReverse)
+	}
+	switch {
+	case o.keep > 0:
+		some = append(some, wayKeep)
+	case o.keepGiven:
+		some = append(some, wayNoKeep)
+	}
+	return some
+}
+
+// refusal returns why a flag has no place in some ways; nil: all have one.
+func (o *options) refusal(f *flagSet, some ...way) error {
+	return asked{flags: f, ways: o.andOptional(some...)}.refusal()
+}

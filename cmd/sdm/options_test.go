@@ -19,8 +19,7 @@ func parsed(t *testing.T, env []string, args ...string) (*runOptions, error) {
 	if err := f.parse(args, env); err != nil {
 		return o, err
 	}
-	o.read(f)
-	return o, o.validateRun()
+	return o, o.check(f)
 }
 
 func TestFlagsOfRun(t *testing.T) {
@@ -57,7 +56,7 @@ func TestFlagsOfRun(t *testing.T) {
 // TestWaitsScale checks that waits that are given stay, and others grow.
 func TestWaitsScale(t *testing.T) {
 	o := newOptions(nil)
-	f := newFlags("run")
+	f := newFlags("run", usageRun)
 	o.declare(f)
 	if err := f.Parse([]string{"--wait", "3"}); err != nil {
 		t.Fatal(err)
@@ -143,8 +142,7 @@ func TestListenArgs(t *testing.T) {
 		if err := f.parse(strings.Fields(c.args), nil); err != nil {
 			t.Fatal(err)
 		}
-		o.read(f)
-		addr, program, err := o.listenArgs()
+		addr, program, err := o.listenArgs(f)
 		if c.wrong != "" {
 			if err == nil || !strings.Contains(err.Error(), c.wrong) {
 				t.Errorf("%q: %v, want %q", c.args, err, c.wrong)
@@ -172,22 +170,6 @@ func TestHelpHasGroups(t *testing.T) {
 	for _, name := range maxUsed {
 		if !strings.Contains(first, "--"+name+" ") {
 			t.Errorf("--%s is not in the first group:\n%s", name, first)
-		}
-	}
-}
-
-func TestStarterArgsExclude(t *testing.T) {
-	for _, c := range []struct{ args, want string }{
-		{"--starter-args openmpi --start-tool x", "give only one"},
-		{"--starter-args openmpi --launcher slot", "not with --launcher slot"},
-		{"--starter-args openmpi --env A=1", "the starter alone decides"},
-	} {
-		o, err := parsed(t, nil, strings.Fields(c.args+" prog")...)
-		if err == nil {
-			err = o.validateStarterArgs()
-		}
-		if err == nil || !strings.Contains(err.Error(), c.want) {
-			t.Errorf("%s: %v, want %q", c.args, err, c.want)
 		}
 	}
 }

@@ -5,10 +5,12 @@ package main
 import (
 	"errors"
 	"io"
+	"strings"
 	"sync"
 	"syscall"
 
 	"sdm/master/frontend/console"
+	"sdm/master/text"
 )
 
 // outlet is our standard output. Write is safe for concurrent use and writes each piece as a whole.
@@ -64,12 +66,14 @@ var errPipe = errors.New("nothing reads standard output any more")
 // statusPipe is the exit status that a shell shows for an end by SIGPIPE.
 const statusPipe = console.Status(128 + int(syscall.SIGPIPE))
 
-// cannotWrite reports that standard output cannot be written. A closed pipe is not reported, since
-// its reader has read enough (sdm ... | head).
-func (a *app) cannotWrite(err error) {
-	if !errors.Is(err, syscall.EPIPE) {
-		a.remark("cannot write to standard output: " + plainError(err))
+// cleanLines removes control characters from each line of a message, since it may contain text of a
+// starter, a host or a file.
+func cleanLines(said string) string {
+	lines := strings.Split(said, "\n")
+	for i := range lines {
+		lines[i] = text.Clean(lines[i])
 	}
+	return strings.Join(lines, "\n")
 }
 
 // plainError leaves out the names of the call and the file.

@@ -1,9 +1,8 @@
-// The subcommand run with a PMIx server that starts the ranks, and its flags.
+// Flags about PMIx servers, and what they say about a job that one starts.
 
 package main
 
 import (
-	"errors"
 	"fmt"
 	"os"
 	"path/filepath"
@@ -14,9 +13,7 @@ import (
 
 	"github.com/spf13/pflag"
 
-	"sdm/cmd/internal/job"
 	"sdm/launch/pmix"
-	"sdm/master/frontend/console"
 )
 
 // launcherPMIx is the value of --launcher for a PMIx server that starts the ranks.
@@ -34,9 +31,6 @@ type pmixOptions struct {
 func (o *options) declarePMIxLog(f *pflag.FlagSet) {
 	f.BoolVar(&o.job.PMIxLog, "pmix-log", false, "let the PMIx server of the job write to the log of the system (PMIx_Log): start and end of the session, and faults")
 }
-
-// pmixFlags are the names of the flags of pmixOptions.
-var pmixFlags = []string{"pmix-server", "pmix-stop", "map-by", "rank-by", "bind-to", "pmix-hosts", "alloc-nodes", "alloc-time"}
 
 // declare declares the flags.
 func (o *pmixOptions) declare(f *pflag.FlagSet) {
@@ -56,21 +50,6 @@ const (
 	indirectFork  = "fork"
 	indirectSpawn = "spawn"
 )
-
-// checkIndirect checks --pmix-indirect.
-func (o *runOptions) checkIndirect() error {
-	switch spawns := o.pmix.indirect == indirectSpawn; {
-	case !spawns && o.pmix.indirect != indirectFork:
-		return fmt.Errorf("--pmix-indirect %s: give %s or %s", o.pmix.indirect, indirectFork, indirectSpawn)
-	case spawns && !o.needsPMIx():
-		return fmt.Errorf("--pmix-indirect %s: it goes with --launcher %s and a starter (sdm run --launcher %s -- mpirun ...)", indirectSpawn, launcherPMIx, launcherPMIx)
-	case spawns && o.job.PMIxLog:
-		return fmt.Errorf("--pmix-log and --pmix-indirect %s: a starter that libpmix starts has no log of the system (--pmix-indirect %s has)", indirectSpawn, indirectFork)
-	case spawns && o.ranks.stdinFile != "":
-		return fmt.Errorf("--stdin-file and --pmix-indirect %s: a starter that libpmix starts has no standard input (--pmix-indirect %s has)", indirectSpawn, indirectFork)
-	}
-	return nil
-}
 
 // target returns which server is meant: digits are a process id, what has a slash is a file.
 func (o *pmixOptions) target() (pmix.Target, error) {
@@ -142,53 +121,4 @@ func directory(choices ...string) (string, error) {
 		}
 	}
 	return os.Getwd()
-}
-
-// validatePMIx checks the options that do not fit a PMIx server.
-func (o *runOptions) validatePMIx() error {
-	s := &o.job.Servers
-	switch {
-	case len(o.args) == 0:
-		return errors.New("which program? (sdm run --launcher pmix -n N PROGRAM [ARG...])")
-	case o.np < 1:
-		return fmt.Errorf("-n %d: the number of ranks is 1 or more", o.np)
-	case len(o.launcherArgs) > 0:
-		return fmt.Errorf("--launcher-arg %s: a PMIx server takes no arguments (there are --map-by, --bind-to and others)", o.launcherArgs[0])
-	case o.stopAtGiven:
-		return fmt.Errorf("--stop-at %s: a PMIx server holds ranks in MPI_Init, past their first line (--pmix-stop exec holds them before it, where the server can)", o.ranks.stopAt)
-	case o.ranks.tty, o.ranks.stdinFile != "", o.ranks.stdin != stdinReader:
-		return errors.New("--tty, --stdin and --stdin-file: the PMIx server has the streams of the ranks")
-	case s.Stage != "", s.StageGDB:
-		return errors.New("--stage: the PMIx server starts our servers where they are")
-	}
-	return o.validateStarterEnv()
-}
-
-// runPMIx executes sdm run --launcher pmix.
-func (a *app) runPMIx(o *runOptions) console.Status {
-	if err := o.validatePMIx(); err != nil {
-		return a.fail(console.StatusUsage, err)
-	}
-	spec, err := o.directSpec()
-	if err != nil {
-		return a.fail(console.StatusUsage, err)
-	}
-	return a.within(&o.options, func(l *lifetime, p *plan) console.Status {
-		p.program = o.ranks.program(o.args)
-		j, err := job.Direct(l.ctx, o.spec(), spec, a.io(p))
-		return a.control(l, p, j, err)
-	})
-}
-
-// refusePMIxFlags refuses, for any other job, the flags of jobs that a PMIx server starts.
-func (o *runOptions) refusePMIxFlags(f *flagSet) error {
-	for _, name := range pmixFlags {
-		if f.isTyped(name) {
-			if o.needsPMIx() {
-				return fmt.Errorf("--%s: %s starts the ranks (write it into its line)", name, o.args[0])
-			}
-			return fmt.Errorf("--%s goes with --launcher %s", name, launcherPMIx)
-		}
-	}
-	return nil
 }

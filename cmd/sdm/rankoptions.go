@@ -1,4 +1,4 @@
-// Flags about what ranks get: environment, directory, standard input.
+// Flags about what the ranks get.
 
 package main
 
@@ -20,9 +20,6 @@ type rankOptions struct {
 	tty        bool
 	cwd        string // "": ours
 }
-
-// rankFlags are the names of the flags of rankOptions.
-var rankFlags = []string{"stop-at", "env", "env-add", "env-unset", "env-prepend", "env-append", "stdin", "stdin-file", "tty", "cwd"}
 
 // declare declares the flags.
 func (o *rankOptions) declare(f *pflag.FlagSet) {
@@ -59,6 +56,9 @@ func (o *rankOptions) inputOf(all rank.Set, some bool) (rank.Set, error) {
 	}
 	return set, nil
 }
+
+// slotProgram stands for the program that the servers were given after "--".
+const slotProgram = "-"
 
 // program returns the job of a program on all ranks. The session adds the ranks that read standard
 // input, and their number.

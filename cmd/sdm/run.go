@@ -1,166 +1,192 @@
-// The subcommand run: starts a program or a starter.
+// sdm run: how its ranks are started, as the flags, the line and the environment say.
 
 package main
 
 import (
+	"context"
 	"errors"
 	"fmt"
+	"os/exec"
 	"slices"
+	"strings"
 
-	"github.com/spf13/pflag"
-
-	"sdm/backend/gdb"
 	"sdm/cmd/internal/job"
 	"sdm/launch"
+	"sdm/launch/flux"
 	"sdm/master/frontend/console"
 	"sdm/master/text"
-	"sdm/protocol"
 	"sdm/protocol/rank"
 	"sdm/tree/topology"
 )
 
-// runOptions are the values of the flags of sdm run.
-type runOptions struct {
-	options
-	np       int
-	npTyped  bool          // -n is on the command line
-	npGiven  bool          // -n is there, or in the environment
-	force    bool          // --force
-	jobLevel int           // number of directives before -n, which hold for all programs
-	apps     []application // programs of the job; nil: a single one
-
-	starter      string                  // name of a further starter
-	starterDirs  []protocol.EnvDirective // --starter-env flags, in the order given
-	launcher     string                  // see launcherAuto
-	launcherArgs []string
-	composed     bool // sdm has put the starter before the program
-	stopAtGiven  bool // --stop-at is given, on the command line or in the environment
-	pmix         pmixOptions
-}
-
-// maxUsed are the flags that help about sdm run shows first.
-var maxUsed = []string{"np", "execute", "eval", "batch", "stop-at", "env", "cwd", "stdin-file", "launcher", "gdb"}
-
-func newRunOptions(env []string) *runOptions {
-	o := &runOptions{options: newOptions(env), np: 1}
-	o.sharable = true
-	return o
-}
-
-// flags returns the flags of sdm run.
-func (o *runOptions) flags() *flagSet {
-	f := newFlags("run")
-	f.first = maxUsed
-	f.add("Ranks on this machine", func(f *pflag.FlagSet) {
-		f.VarP(npValue{o}, "np", "n", "`number` of ranks")
-		f.BoolVar(&o.force, "force", false, "start more than 1000 ranks on this machine, or connect to a PMIx server that is known to end when a tool connects")
-	}, o.perServer("ranks of one server"))
-	o.declare(f)
-	f.add("Leaving and coming back", o.declareKeep)
-	f.add("Starters (mpirun, mpiexec, srun)", o.declareStarter)
-	f.add("PMIx servers (--launcher pmix)", o.pmix.declare, o.declarePMIxLog)
-	f.add("Servers on other hosts", o.declareNodes)
-	f.add("gdb", o.job.Servers.GDB.Declare)
-	return f
-}
-
-// read sets the options that are not flags from what was parsed.
-func (o *runOptions) read(f *flagSet) {
-	o.job.Front, o.args = job.SplitFront(f.Args(), o.startsStarter, job.IsProgram)
-	o.npTyped, o.npGiven, o.stopAtGiven = f.isTyped("np"), f.Changed("np"), f.Changed("stop-at")
-}
-
-// runJob executes sdm run: it starts the ranks of a program on this machine, or a starter, and runs
-// the console.
-func (a *app) runJob(args []string) console.Status {
-	o := newRunOptions(a.env)
-	f := o.flags()
-	if status, done := a.read(f, args, runHelp); done {
-		return status
+// plan checks the options.
+func (o *runOptions) plan(a *app, f *flagSet) (*plan, error) {
+	if err := o.check(f); err != nil {
+		return nil, err
 	}
-	o.read(f)
-	if err := o.checkIndirect(); err != nil {
-		return a.fail(console.StatusUsage, err)
-	}
-	if o.launcher != launcherPMIx || o.isStarter() {
-		if err := o.refusePMIxFlags(f); err != nil {
-			return a.fail(console.StatusUsage, err)
-		}
-	}
-	if o.isStarter() {
-		return a.runStarter(o)
-	}
-	if err := o.readApps(); err != nil {
-		return a.fail(console.StatusUsage, err)
-	}
-	if o.launcher == launcherPMIx {
-		return a.runPMIx(o)
-	}
-	if err := o.validateRun(); err != nil {
-		return a.fail(console.StatusUsage, err)
-	}
-	if err := o.chooseStarter(); err != nil {
-		return a.fail(console.StatusUsage, err)
-	}
-	if o.composed {
-		return a.runStarter(o)
-	}
-	if err := o.refuseOthers(); err != nil {
-		return a.fail(console.StatusUsage, err)
+	switch {
+	case o.isStarter():
+		return a.planned(&o.options, func(ctx context.Context, p *plan) (*job.Job, error) {
+			p.program = o.ranks.program([]string{slotProgram})
+			return job.Start(ctx, o.spec(), a.io(p))
+		}), nil
+	case o.launcher == launcherPMIx:
+		direct, err := o.directSpec()
+		return a.planned(&o.options, func(ctx context.Context, p *plan) (*job.Job, error) {
+			p.program = o.ranks.program(o.args)
+			return job.Direct(ctx, o.spec(), direct, a.io(p))
+		}), err
 	}
 	if err := o.checkPrograms(); err != nil {
-		return a.fail(console.StatusNotStarted, err)
+		return nil, &job.Error{Status: console.StatusNotStarted, Err: err}
 	}
-	return a.within(&o.options, func(l *lifetime, p *plan) console.Status {
+	return a.planned(&o.options, func(ctx context.Context, p *plan) (*job.Job, error) {
 		a.hintMPI(o)
 		p.program = o.program()
 		s := o.spec()
 		s.Ranks = rank.Range(0, rank.ID(o.np-1))
-		j, err := job.Run(l.ctx, s, a.io(p))
-		return a.control(l, p, j, err)
-	})
+		return job.Run(ctx, s, a.io(p))
+	}), nil
 }
 
-// spec returns what the flags say about the job.
-func (o *runOptions) spec() job.Spec {
-	s := o.options.spec()
-	s.Argv, s.StdinFile = o.args, o.ranks.stdinFile
-	s.NeedsMPIR, s.TriesMPIR = o.needsMPIR(), o.triesMPIR()
-	s.NeedsPMIx, s.PMIxSpawn = o.needsPMIx(), o.pmix.indirect == indirectSpawn
-	s.Force = o.force
-	s.ChangesRanks = len(o.ranks.directives) > 0 || o.ranks.cwd != ""
-	s.Servers.StarterEnv = starterEnv(o.env(), o.starterDirs...)
-	return s
+// check decides how the ranks are started, which may put a starter before the program, and returns what is wrong with
+// the command line.
+func (o *runOptions) check(f *flagSet) error {
+	o.job.Front, o.args = job.SplitFront(f.Args(), o.startsStarter, job.IsProgram)
+	o.npGiven, o.stopAtGiven = f.Changed("np"), f.Changed("stop-at")
+	given := o.isStarter()
+	if !given {
+		if err := o.readApps(); err != nil {
+			return err
+		}
+	}
+	if p := o.pmix.indirect; p != indirectFork && p != indirectSpawn {
+		return fmt.Errorf("--pmix-indirect %s: give %s or %s", p, indirectFork, indirectSpawn)
+	}
+	some, err := o.ways(given)
+	if err != nil {
+		return err
+	}
+	starter := ""
+	if o.isStarter() {
+		starter = o.args[0]
+	}
+	line := asked{flags: f, ways: o.andOptional(some...), programs: len(o.apps), starter: starter, launcher: o.launcher}
+	err = line.refusal()
+	if err == nil {
+		_, err = launch.Environ(nil, o.starterDirs)
+	}
+	if err == nil {
+		err = o.validate()
+	}
+	switch {
+	case err != nil:
+		return err
+	case starter != "":
+		return o.checkStarter()
+	case o.launcher == launcherPMIx:
+		_, err := o.directSpec()
+		return err
+	}
+	return o.checkLocal()
 }
 
-// program returns the job that the servers start.
-func (o *runOptions) program() *protocol.Job {
-	p := o.ranks.program(o.args)
-	if len(o.apps) > 0 {
-		p.Env, p.Apps = o.ranks.directives[:o.jobLevel], o.applications()
+// ways returns the ways that the ranks are started; given says that the line of a starter is. It puts a starter before
+// the program if one is needed: that of --launcher, or srun inside an allocation of Slurm.
+func (o *runOptions) ways(given bool) (some []way, err error) {
+	switch {
+	case given && !slices.Contains([]string{launcherAuto, launcherSlot, launcherMPIR, launcherPMIx}, o.launcher):
+		return nil, fmt.Errorf("--launcher %s: %s starts the ranks already (give %s, %s or %s, or leave it out)", o.launcher, o.args[0], launcherMPIR, launcherPMIx, launcherSlot)
+	case given:
+		some = []way{wayLine}
+	default:
+		if err := o.checkCount(); err != nil {
+			return nil, err
+		}
+		if some, err = o.composed(); err != nil {
+			return nil, err
+		}
 	}
-	if o.job.Servers.GDB.Reverse {
-		p.Env = slices.Concat(p.Env, gdb.Recordable())
+	if !o.isStarter() {
+		return some, nil
 	}
-	return p
+	switch o.launcher {
+	case launcherSlot:
+		some = append(some, waySlot)
+	case launcherMPIR:
+		some = append(some, wayMPIR)
+	case launcherPMIx:
+		some = append(some, wayHeld)
+		if o.pmix.indirect == indirectSpawn {
+			some = append(some, waySpawn)
+		}
+	}
+	if o.job.StarterArgs != "" {
+		some = append(some, wayTemplate)
+	}
+	if job.StarterName(o.args[0]) == starterFlux {
+		some = append(some, wayFlux)
+	}
+	return some, nil
+}
+
+// composed puts a starter before the program if one is needed.
+func (o *runOptions) composed() ([]way, error) {
+	name, some := o.launcher, []way{wayComposed}
+	switch {
+	case name == launcherPMIx:
+		return []way{wayServer}, nil
+	case name == launcherAuto && o.inSlurm():
+		name, some = "srun", append(some, wayQueue)
+	case name == launcherAuto, name == launcherLocal:
+		return []way{wayLocal}, nil
+	case name == launcherSlurm:
+		name = "srun"
+	case name == launcherSlot || name == launcherMPIR:
+		return nil, fmt.Errorf("--launcher %s: of which starter? (sdm run --launcher %s -- mpirun -n 4 PROGRAM, or --launcher mpirun)", name, name)
+	case job.StarterName(name) == "torchrun":
+		return nil, fmt.Errorf("--launcher %s: write its own line (sdm run -- torchrun --nproc_per_node 4 SCRIPT)", name)
+	case !o.knowsStarter(name):
+		return nil, fmt.Errorf("--launcher %q: give local, slurm, pmix, or the name of a starter (%s, or another with --starter)", name, strings.Join(job.Starters, ", "))
+	}
+	o.args, o.isComposed = o.composedLine(name), true
+	return some, nil
+}
+
+// inSlurm reports whether srun starts programs, since we are in an allocation of Slurm.
+func (o *runOptions) inSlurm() bool {
+	_, err := exec.LookPath("srun")
+	return err == nil && job.InAllocation(o.env())
 }
 
 // manyRanks is the number of ranks on one machine above which --force is required, because the
 // number is probably a typing error. Their gdbs would need 20 GB.
 const manyRanks = 1000
 
-// validateRun checks the options of sdm run.
-func (o *runOptions) validateRun() error {
-	s := &o.job.Servers
+// checkCount checks that there is a program, and the number of its ranks.
+func (o *runOptions) checkCount() error {
 	switch {
+	case len(o.args) == 0 && o.launcher == launcherPMIx:
+		return errors.New("which program? (sdm run --launcher pmix -n N PROGRAM [ARG...])")
 	case len(o.args) == 0:
 		return errors.New("which program? (sdm run [flags] PROGRAM [ARG...])")
 	case o.np < 1 || o.np > int(rank.MaxID):
 		return fmt.Errorf("-n %d: the number of ranks is 1 to %d", o.np, rank.MaxID)
+	}
+	return nil
+}
+
+// foreignStarters are known starters whose jobs sdm cannot control.
+var foreignStarters = []string{"mpirun_rsh", "horovodrun"}
+
+// checkLocal checks what servers on this host are to start.
+func (o *runOptions) checkLocal() error {
+	s, name := &o.job.Servers, job.StarterName(o.args[0])
+	switch {
 	case o.np > manyRanks && !o.force && o.lookup("SDM_BACKEND") == "":
 		return fmt.Errorf("-n %d: on one machine? each rank has a gdb of some 20 MB (--force if you mean it; sdm sim -n %d tries it without processes)", o.np, o.np)
-	case s.PerServer < 0:
-		return errors.New("--ranks-per-server cannot be negative")
+	case slices.Contains(foreignStarters, name):
+		return fmt.Errorf("sdm does not know how to take control of a job of %s (let it start the servers: %s; if it offers MPIR: --starter %s)", name, underStarter(name), name)
 	}
 	if _, err := o.inputRanks(); err != nil {
 		return err
@@ -168,32 +194,29 @@ func (o *runOptions) validateRun() error {
 	if _, err := topology.ParseShape(s.Shape(), s.Count(o.np)); err != nil {
 		return fmt.Errorf("--tree: %w", err)
 	}
-	return o.validateStarterEnv()
+	return nil
 }
 
-// validateStarterEnv checks the options, and the --starter-env flags.
-func (o *runOptions) validateStarterEnv() error {
-	if _, err := launch.Environ(nil, o.starterDirs); err != nil {
+// checkStarter checks the line of a starter.
+func (o *runOptions) checkStarter() error {
+	if err := o.job.CheckRanks(); err != nil {
 		return err
 	}
-	return o.validate()
-}
-
-// inputRanks returns the ranks that --stdin selects.
-func (o *runOptions) inputRanks() (rank.Set, error) {
-	return o.ranks.inputOf(rank.Range(0, rank.ID(o.np-1)), o.job.Only != "")
-}
-
-// foreignStarters are known starters whose jobs sdm cannot control.
-var foreignStarters = []string{"mpirun_rsh", "horovodrun"}
-
-// refuseOthers refuses the lines of starters that sdm does not support.
-func (o *runOptions) refuseOthers() error {
-	name := job.StarterName(o.args[0])
-	if slices.Contains(foreignStarters, name) {
-		return fmt.Errorf("sdm does not know how to take control of a job of %s (let it start the servers: %s; if it offers MPIR: --starter %s)", name, underStarter(name), name)
+	if job.StarterName(o.args[0]) == starterFlux {
+		if _, err := flux.Held(o.args); err != nil {
+			return err
+		}
 	}
-	return nil
+	if _, err := exec.LookPath(o.args[0]); err != nil && !errors.Is(err, exec.ErrDot) {
+		return fmt.Errorf("%s: no such program (is its module loaded? give its path)", o.args[0])
+	}
+	if o.job.StarterArgs != "" {
+		if err := job.CheckTemplate(o.job.StarterArgs); err != nil {
+			return err
+		}
+	}
+	s := o.spec()
+	return s.CheckFront()
 }
 
 // underStarter tells how to debug a job of such a starter.

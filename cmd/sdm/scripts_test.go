@@ -19,7 +19,7 @@ import (
 // Commands of scripts that testscript does not have.
 
 // update lets failing cmp commands rewrite their expected output.
-var update = flag.Bool("update", false, "rewrite the expected output in scripts")
+var update = flag.Bool("update", false, "rewrite the expected output in scripts, and the table in docs/launching.md")
 
 // exits runs a command that must end with a given status: exits 3 sdm run ./nothing.
 func exits(ts *testscript.TestScript, neg bool, args []string) {

@@ -22,45 +22,31 @@ import (
 	"sdm/protocol/rank"
 )
 
-const usageSessions = `sdm sessions [flags]
-
-Lists your sessions, also those that were begun on other hosts with the same home directory: the name
-of each, its host, the job and its program, the ranks, since when it is there, and who is in. A
-session that has ended without a word is told once; one of another host may have ended. Only
-sessions of this host are asked for the states of their ranks and for who is in.
-
-With --json each session is one line: {"event":"session","id":"sdm-1","host":"login1",...}
-
-Exit status: 0, also if there is no session; 1 standard output cannot be written; 2 wrong usage.
-
-`
-
 // sessionsOptions are the values of the flags of sdm sessions.
 type sessionsOptions struct{ json bool }
 
 // flags returns the flags of sdm sessions.
 func (o *sessionsOptions) flags() *flagSet {
-	f := newFlags("sessions")
+	f := newFlags("sessions", usageSessions)
+	f.foot = "" // its exit statuses are its own
 	f.SetInterspersed(true)
 	f.add("Flags", func(f *pflag.FlagSet) { f.BoolVar(&o.json, "json", false, "one JSON object a line") })
 	return f
 }
 
-func sessionsHelp() string { return usageSessions + (&sessionsOptions{}).flags().usages() }
-
 // maxList is how long the files of the sessions are waited for: the home directory may not answer.
 const maxList = 10 * time.Second
 
-// sessions executes sdm sessions.
-func (a *app) sessions(args []string) console.Status {
-	var o sessionsOptions
-	f := o.flags()
-	if status, done := a.read(f, args, sessionsHelp); done {
-		return status
-	}
+// plan checks the arguments.
+func (o *sessionsOptions) plan(a *app, f *flagSet) (*plan, error) {
 	if f.NArg() > 0 {
-		return a.fail(console.StatusUsage, fmt.Errorf("sdm sessions takes no argument, not %q", f.Arg(0)))
+		return nil, fmt.Errorf("sdm sessions takes no argument, not %q", f.Arg(0))
 	}
+	return &plan{alone: func() console.Status { return a.sessions(*o) }}, nil
+}
+
+// sessions lists the sessions.
+func (a *app) sessions(o sessionsOptions) console.Status {
 	l := newLifetime(0)
 	defer l.stop()
 	ctx, cancel := context.WithTimeoutCause(l.ctx, maxList, fmt.Errorf("no answer in %v", maxList))

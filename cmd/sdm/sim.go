@@ -1,4 +1,4 @@
-// The subcommand sim: a console with simulated ranks.
+// sdm sim: simulated ranks.
 
 package main
 
@@ -31,35 +31,39 @@ type simOptions struct {
 	plaintext bool
 }
 
-// simulate executes sdm sim: the console, or another front end, with simulated ranks.
-func (a *app) simulate(args []string) console.Status {
-	o := &simOptions{options: newOptions(a.env)}
-	f := o.flags()
-	if status, done := a.read(f, args, simHelp); done {
-		return status
-	}
+// plan checks the options: the console, or another front end, gets simulated ranks.
+func (o *simOptions) plan(a *app, f *flagSet) (*plan, error) {
 	o.args = f.Args()
+	some := []way{waySim}
+	if o.connect != "" {
+		some = append(some, wayFrontEnd)
+	}
 	cfg, err := o.config()
+	if err == nil {
+		err = o.refusal(f, some...)
+	}
 	if err != nil {
-		return a.fail(console.StatusUsage, err)
+		return nil, err
 	}
 	inprocess.LimitMemory(cfg)
-	return a.within(&o.options, func(l *lifetime, p *plan) console.Status {
-		cfg.Log = p.log
-		if o.connect != "" {
+	p := a.planned(&o.options, func(ctx context.Context, p *plan) (*job.Job, error) { return a.simulate(ctx, p, cfg) })
+	if o.connect != "" {
+		p.serve = func(l *lifetime) console.Status {
+			cfg.Log = p.log
 			return a.serveSimulated(l.ctx, o, cfg)
 		}
-		return a.driveSimulated(l, p, cfg)
-	})
+	}
+	return p, nil
 }
 
 // flags returns the flags of sdm sim.
 func (o *simOptions) flags() *flagSet {
-	f := newFlags("sim", processFlags...)
+	f := newFlags("sim", usageSim, flagsOf(waySim, missing)...)
 	f.SetInterspersed(true) // there is no PROGRAM
 	f.add("Simulation", o.declareSimulation)
 	o.declare(f)
 	o.ranks.stdin = "none"
+	f.foot = "\nScripts (--script):\n" + inprocess.Grammar + footer
 	return f
 }
 
@@ -71,9 +75,6 @@ func (o *simOptions) declareSimulation(f *pflag.FlagSet) {
 	f.StringVar(&o.connect, "connect", "", "no console: dial the front end at `HOST:PORT`, unix:PATH or stdio, as sdm-master does")
 	f.BoolVar(&o.plaintext, "plaintext", false, "permit a front end without TLS")
 }
-
-// processFlags are the shared flags about processes, which simulated ranks do not have.
-var processFlags = []string{"env", "env-add", "env-unset", "env-prepend", "env-append", "stdin", "stdin-file", "cwd"}
 
 // simProgram is the program of simulated ranks.
 const simProgram = "work"
@@ -95,13 +96,8 @@ func (o *simOptions) config() (inprocess.Config, error) {
 		return cfg, fmt.Errorf("--tree: %w", err)
 	}
 	var err error
-	if cfg.Script, err = o.readScript(cfg.Servers); err != nil {
-		return cfg, err
-	}
-	if o.connect != "" && (o.console.batch || len(o.console.scripts) > 0) {
-		return cfg, errors.New("with --connect the front end gives the commands, -b, -x and -e have no place")
-	}
-	return cfg, nil
+	cfg.Script, err = o.readScript(cfg.Servers)
+	return cfg, err
 }
 
 // readScript reads --script. Without it each run takes up to 50 ms.
@@ -123,22 +119,26 @@ func (o *simOptions) readScript(servers int) (inprocess.Script, error) {
 	return s, nil
 }
 
-// driveSimulated runs the console over simulated ranks.
-func (a *app) driveSimulated(l *lifetime, p *plan, cfg inprocess.Config) console.Status {
+// simulate makes simulated ranks with their servers.
+func (a *app) simulate(ctx context.Context, p *plan, cfg inprocess.Config) (*job.Job, error) {
+	cfg.Log = p.log
 	c, err := inprocess.New(cfg)
 	if err != nil {
-		return a.fail(console.StatusNoTree, err)
+		return nil, job.NotBuilt(ctx, err, nil)
 	}
-	report, err := c.Build(l.ctx, p.job.Servers.ConnectWait)
+	report, err := c.Build(ctx, p.job.Servers.ConnectWait)
 	if err != nil {
-		return a.notBuilt(l.ctx, err, endOf(c))
+		return nil, job.NotBuilt(ctx, err, endOf(c))
 	}
 	p.program = p.ranks.program([]string{simProgram})
-	status := a.drive(l, p, &job.Job{Session: c.Master, Ranks: report.Ranks})
-	if err := endOf(c); err != nil {
-		p.log.Warn("a simulated server has ended badly", "err", err)
-	}
-	return status
+	j := &job.Job{Session: c.Master, Ranks: report.Ranks}
+	j.AtEnd(func(status console.Status) console.Status {
+		if err := endOf(c); err != nil {
+			p.log.Warn("a simulated server has ended badly", "err", err)
+		}
+		return status
+	})
+	return j, nil
 }
 
 // endOf closes a cluster within the grace period.
@@ -177,22 +177,4 @@ func (a *app) serveSimulated(ctx context.Context, o *simOptions, cfg inprocess.C
 		return statusOf(context.Cause(ctx), a.fail(console.StatusRankFailed, err))
 	}
 	return console.StatusGood
-}
-
-// stdio is the address of a front end that has started this process.
-const stdio = "stdio"
-
-// dialFrontEnd connects to the front end of --connect.
-func (a *app) dialFrontEnd(ctx context.Context, address string, o *options, r rpc.Options) (*rpc.Conn, error) {
-	if address == stdio {
-		return rpc.Stdio(a.stdin, a.stdout), nil
-	}
-	if !strings.HasPrefix(address, "unix:") {
-		key, err := o.job.Servers.Key()
-		if err != nil {
-			return nil, err
-		}
-		r.Secret = key[:]
-	}
-	return rpc.Dial(ctx, address, r)
 }

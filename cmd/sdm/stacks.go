@@ -1,4 +1,4 @@
-// The subcommands stacks and waits: look at a running job, which runs on.
+// sdm stacks and sdm waits: one look at a running job.
 
 package main
 
@@ -36,11 +36,22 @@ type stackOptions struct {
 	file              string // --file; "": standard output
 }
 
-// flags returns the flags of sdm stacks: its own, and those of sdm attach that are not about the
-// console.
+func newStacks(env []string) command {
+	return &stackOptions{options: newOptions(env), word: "stacks"}
+}
+
+func newWaits(env []string) command {
+	return &stackOptions{options: newOptions(env), word: language.Waits, engine: engineProbe}
+}
+
+// flags returns the flags of the command: its own, and those of sdm attach that are not about the console.
 func (s *stackOptions) flags() *flagSet {
-	f := newFlags("stacks", "execute", "eval", "batch", "stop-on-error", "echo", "fold", "no-rc", "rc", "reverse")
-	f.add("Stacks", s.declareStacks)
+	title, declare, head := "Stacks", s.declareStacks, usageStacks
+	if s.word == language.Waits {
+		title, declare, head = "Waits", s.declareWaits, usageWaits
+	}
+	f := newFlags(s.word, head, flagsOf(wayLook, missing)...)
+	f.add(title, declare)
 	s.declareAttach(f)
 	return f
 }
@@ -62,60 +73,38 @@ func (s *stackOptions) declareStacks(f *pflag.FlagSet) {
 	s.declareMode(f)
 }
 
-// waitsFlags returns the flags of sdm waits.
-func (s *stackOptions) waitsFlags() *flagSet {
-	f := newFlags(language.Waits, "execute", "eval", "batch", "stop-on-error", "echo", "fold", "no-rc", "rc", "reverse")
-	f.add("Waits", func(f *pflag.FlagSet) {
-		f.BoolVar(&s.explain, "explain", false, "what the verdict is based on: the rule, the samples and what its ranks do")
-		f.IntVar(&s.samples, "samples", 0, "compare this `many` samples (default: 4)")
-		f.StringVar(&s.every, "every", "", "time between samples (default: 150ms)")
-		f.BoolVar(&s.dot, "dot", false, "a graph for Graphviz")
-		f.BoolVar(&s.json, "json", false, "what was found and the graph as JSON")
-		f.BoolVar(&s.hang, "hang-file", false, "a file for sdm open; an existing one is not replaced")
-		f.StringVarP(&s.file, "file", "o", "", "`file` for --dot, --json (default: standard output) or --hang-file")
-		s.declareMode(f)
-	})
-	s.declareAttach(f)
-	return f
+// declareWaits adds the flags that only sdm waits has.
+func (s *stackOptions) declareWaits(f *pflag.FlagSet) {
+	f.BoolVar(&s.explain, "explain", false, "what the verdict is based on: the rule, the samples and what its ranks do")
+	f.IntVar(&s.samples, "samples", 0, "compare this `many` samples (default: 4)")
+	f.StringVar(&s.every, "every", "", "time between samples (default: 150ms)")
+	f.BoolVar(&s.dot, "dot", false, "a graph for Graphviz")
+	f.BoolVar(&s.json, "json", false, "what was found and the graph as JSON")
+	f.BoolVar(&s.hang, "hang-file", false, "a file for sdm open; an existing one is not replaced")
+	f.StringVarP(&s.file, "file", "o", "", "`file` for --dot, --json (default: standard output) or --hang-file")
+	s.declareMode(f)
 }
 
-// stacks executes sdm stacks: it shows the stacks of a running job, which runs on.
-func (a *app) stacks(args []string) console.Status {
-	s := &stackOptions{options: newOptions(a.env), word: "stacks"}
-	return a.look(s, s.flags(), args, stacksHelp)
-}
-
-// waits executes sdm waits: it shows what the ranks of a running job wait for.
-func (a *app) waits(args []string) console.Status {
-	s := &stackOptions{options: newOptions(a.env), word: language.Waits, engine: engineProbe}
-	return a.look(s, s.waitsFlags(), args, waitsHelp)
-}
-
-// look executes a command that only looks at the ranks of a running job.
-func (a *app) look(s *stackOptions, f *flagSet, args []string, help func() string) console.Status {
-	if status, done := a.read(f, args, help); done {
-		return status
-	}
+// plan checks the options: the command looks at the ranks of a running job, which runs on.
+func (s *stackOptions) plan(a *app, f *flagSet) (*plan, error) {
 	s.args = f.Args()
 	lines, err := s.lines()
 	switch {
 	case err != nil:
+		return nil, err
 	case len(s.args) == 0 && s.match == "":
-		err = errors.New("the " + s.word + " of what? (sdm " + s.word + " PID of mpirun, slurm:JOBID[.STEP], flux:JOBID, pbs:JOBID, pids:PID,PID..., hostfile:FILE or --match 'PROGRAM ARG...')")
-	default:
-		err = s.validateAttach()
+		return nil, errors.New("the " + s.word + " of what? (sdm " + s.word + " PID of mpirun, slurm:JOBID[.STEP], flux:JOBID, pbs:JOBID, pids:PID,PID..., hostfile:FILE or --match 'PROGRAM ARG...')")
 	}
+	p, err := a.attaching(&s.options, f, wayLook)
 	if err != nil {
-		return a.fail(console.StatusUsage, err)
+		return nil, err
 	}
 	if s.engine == engineProbe {
 		s.job.Servers.Backend, s.job.Servers.StageGDB = engineProbe, false
 	}
 	s.console.batch = true
-	return a.within(&s.options, func(l *lifetime, p *plan) console.Status {
-		p.scripts, p.answersOnly = []console.Script{{Name: "sdm " + s.word, Lines: lines}}, true
-		return a.attachTo(l, p)
-	})
+	p.scripts, p.answersOnly = []console.Script{{Name: "sdm " + s.word, Lines: lines}}, true
+	return p, nil
 }
 
 // lines returns the commands to execute. Samples are taken of running ranks, so "continue &" comes
@@ -140,8 +129,8 @@ func (s *stackOptions) lines() ([]string, error) {
 	if s.every != "" {
 		words = append(words, "--every", s.every)
 	}
-	if err := s.checkEngine(); err != nil {
-		return nil, err
+	if s.engine != engineGDB && s.engine != engineProbe {
+		return nil, fmt.Errorf("--engine %q: give gdb or probe", s.engine)
 	}
 	forms := 0
 	for name, wanted := range map[string]bool{"--folded": s.folded, "--dot": s.dot, "--json": s.json, "--hang-file": s.hang} {
@@ -168,12 +157,4 @@ func (s *stackOptions) lines() ([]string, error) {
 		return []string{"continue &", line}, nil
 	}
 	return []string{line}, nil
-}
-
-// checkEngine refuses an engine that is not known.
-func (s *stackOptions) checkEngine() error {
-	if s.engine != engineGDB && s.engine != engineProbe {
-		return fmt.Errorf("--engine %q: give gdb or probe", s.engine)
-	}
-	return nil
 }

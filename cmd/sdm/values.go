@@ -1,4 +1,4 @@
-// Types of flags: scripts, modes, environments, numbers of ranks, durations.
+// Values of flags.
 
 package main
 

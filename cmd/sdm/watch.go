@@ -6,24 +6,18 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"os"
 	"slices"
 	"strconv"
 	"strings"
-	"syscall"
 	"time"
 
 	"github.com/spf13/pflag"
-	"golang.org/x/sys/unix"
 
 	"sdm/backend/probe"
 	"sdm/cmd/internal/job"
-	"sdm/cmd/internal/servers"
 	"sdm/master/frontend/console"
 	"sdm/master/frontend/sentinel"
-	"sdm/master/hangfile"
 	"sdm/master/language"
-	"sdm/master/progress"
 )
 
 // Values of --on-stall.
@@ -46,17 +40,24 @@ type watchOptions struct {
 	also     []string
 	progress string
 	file     string
-	flags    *flagSet
+	given    *flagSet // what was parsed
 	target   string   // the argument; "": a starter
 	line     []string // of the starter
 }
 
-// declareAll returns the flags of sdm watch: its own, and those of sdm attach that are not about the console.
-func (o *watchOptions) declareAll() *flagSet {
-	f := newFlags("watch", "execute", "eval", "batch", "stop-on-error", "echo", "fold", "no-rc", "rc", "reverse", "format", "whole-sets", "color", "timeout")
+// flags returns the flags of sdm watch: its own, and those of sdm attach that are not about the console.
+func (o *watchOptions) flags() *flagSet {
+	f := newFlags("watch", usageWatch, flagsOf(wayWatch, missing)...)
+	f.foot = statusOfWatch
 	f.add("Watching", o.declareWatch)
 	o.declareAttach(f)
-	o.flags = f
+	f.words = func(args []string) error {
+		if name := firstWord(f.FlagSet, args); slices.Contains(job.Starters, job.StarterName(name)) {
+			return fmt.Errorf("%s: write -- before the starter's line (sdm watch [flags] -- %s ...)", name, name)
+		}
+		return nil
+	}
+	o.given = f
 	return f
 }
 
@@ -72,31 +73,29 @@ func (o *watchOptions) declareWatch(f *pflag.FlagSet) {
 	o.declareMode(f)
 }
 
-// watch executes sdm watch.
-func (a *app) watch(args []string) console.Status {
-	o := &watchOptions{options: newOptions(a.env)}
-	f := o.declareAll()
-	if name := firstWord(f.FlagSet, args); slices.Contains(job.Starters, job.StarterName(name)) {
-		return a.fail(console.StatusUsage, fmt.Errorf("%s: write -- before the starter's line (sdm watch [flags] -- %s ...)", name, name))
-	}
-	if status, done := a.read(f, args, watchHelp); done {
-		return status
-	}
+// plan checks the options.
+func (o *watchOptions) plan(a *app, f *flagSet) (*plan, error) {
 	o.args = f.Args()
 	if err := o.check(f.ArgsLenAtDash()); err != nil {
-		return a.fail(console.StatusUsage, err)
+		return nil, err
+	}
+	if err := o.refusal(f, wayWatch); err != nil {
+		return nil, err
 	}
 	o.job.Servers.Backend, o.job.Servers.StageGDB = engineLazy, false
-	p, err := a.newPlan(context.Background(), &o.options)
-	if err != nil {
-		return a.fail(console.StatusUsage, err)
+	p := &plan{options: &o.options}
+	if err := a.open(context.Background(), p); err != nil {
+		return nil, err
 	}
-	defer p.logFile.Close()
 	w := &watch{app: a, o: o, plan: p}
-	if o.target == "" {
-		return w.starter()
+	p.alone = func() console.Status {
+		defer p.close()
+		if o.target == "" {
+			return w.starter()
+		}
+		return w.running()
 	}
-	return w.running()
+	return p, nil
 }
 
 // firstWord returns the first word that is no flag and no value of a flag; "": there is none before "--".
@@ -180,45 +179,9 @@ func (o *watchOptions) victims() (pids []int, err error) {
 	return pids, nil
 }
 
-// watch is one invocation of sdm watch.
-type watch struct {
-	*app
-	o    *watchOptions
-	plan *plan
-	out  *outputs
-	kill func() // ends the job; nil: the user does not want that
-	// target names the ranks that are watched, for sdm attach.
-	target  string
-	unknown bool // the user was told that the ranks are not watched yet
-}
-
-// config returns the configuration of the front end for a job.
-func (w *watch) config(j *job.Job) sentinel.Config {
-	return sentinel.Config{
-		Session: j.Session, Ranks: j.Ranks, First: present(j.First, j), Started: j.Started,
-		Judge: progress.Config{Stall: w.o.stall, Interval: w.o.interval, Value: w.o.progress != ""},
-		Value: w.o.progress, Wait: w.o.console.wait, Output: w.out.size, Remark: w.remark, Log: w.plan.log,
-		Stalled: w.stalled,
-	}
-}
-
-// io returns what the job uses of this process. The job's output is not ours, so that only the log is told of what is
-// done for it.
-func (w *watch) io() job.IO {
-	io := w.app.io(w.plan)
-	io.Progress, io.JSON = nil, nil
-	io.Remark = func(said string) { w.plan.log.Info(said) }
-	if null, err := os.OpenFile(os.DevNull, os.O_RDWR, 0); err == nil {
-		io.In, io.Out, io.Err = null, null, null // closed with the process
-	}
-	return io
-}
-
 // running watches a job that runs already.
 func (w *watch) running() console.Status {
 	o := w.o
-	w.plan.clock = servers.NewClock(o.job.Servers.ConnectWait)
-	defer w.plan.clock.Stop()
 	l := newLifetime(0)
 	defer l.stop()
 	pid, _ := strconv.Atoi(o.target)
@@ -234,7 +197,7 @@ func (w *watch) running() console.Status {
 	}
 	j, err := job.Attach(l.ctx, o.spec(), w.io(), o.target)
 	if err != nil {
-		return w.control(l, w.plan, nil, err)
+		return w.app.failed(err, console.StatusNotStarted)
 	}
 	w.target = o.target
 	found, err := sentinel.Run(l.ctx, w.config(j))
@@ -248,66 +211,4 @@ func (w *watch) running() console.Status {
 		return w.fail(console.StatusRankFailed, fmt.Errorf("the servers of ranks %s are lost, so they are not watched any more", found.Alive))
 	}
 	return w.judge(l.ctx, found, sentinel.End{Status: -1, Asked: killed, Tail: w.out.tail()})
-}
-
-// end ends the session of a job, which runs on.
-func (w *watch) end(ctx context.Context, j *job.Job) {
-	closing, cancel := servers.Closing()
-	defer cancel()
-	err := j.Session.Close(closing)
-	if _, e := j.End(context.WithoutCancel(ctx), console.StatusGood); err == nil {
-		err = e
-	}
-	if err != nil {
-		w.plan.log.Info("the servers", "err", err)
-	}
-}
-
-// judge says how a job has ended, writes a hang file if it has crashed, and returns the exit status.
-func (w *watch) judge(ctx context.Context, found *sentinel.Result, e sentinel.End) console.Status {
-	status := console.Status(e.Status)
-	if e.Status < 0 {
-		status = statusOfRanks(found.Ends)
-	}
-	if reason, ok := sentinel.CauseOf(found.Ends, found.States.All(), e); ok {
-		w.failed(ctx, found, reason)
-		if reason.Kind == hangfile.Crash || status == console.StatusGood {
-			return console.StatusRankFailed
-		}
-		return status
-	}
-	if found.Stalled {
-		return statusStall
-	}
-	return status
-}
-
-// statusOfRanks returns the highest exit code of ranks, as far as it is known.
-func statusOfRanks(ends []sentinel.Ending) (status console.Status) {
-	for _, x := range ends {
-		code := x.Exit.Code
-		if n := unix.SignalNum(x.Exit.Signal); n > 0 {
-			code = 128 + int(n)
-		}
-		status = max(status, console.Status(code))
-	}
-	return status
-}
-
-// endProcesses ends the processes of a running job: they get SIGTERM, and SIGKILL if they have not ended after a time.
-func endProcesses(pids []int) {
-	var all []*os.Process
-	for _, pid := range pids {
-		if p, err := os.FindProcess(pid); err == nil && p.Signal(syscall.SIGTERM) == nil {
-			all = append(all, p)
-		}
-	}
-	tick := time.NewTicker(100 * time.Millisecond)
-	defer tick.Stop()
-	for until := time.Now().Add(killWait); len(all) > 0 && time.Now().Before(until); <-tick.C {
-		all = slices.DeleteFunc(all, func(p *os.Process) bool { return p.Signal(syscall.Signal(0)) != nil })
-	}
-	for _, p := range all {
-		_ = p.Kill()
-	}
 }

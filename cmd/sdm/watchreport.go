@@ -12,7 +12,6 @@ import (
 	"io"
 	"os"
 	"os/exec"
-	"slices"
 	"strconv"
 	"strings"
 	"syscall"
@@ -21,7 +20,6 @@ import (
 	"github.com/spf13/pflag"
 	"golang.org/x/sys/unix"
 
-	"sdm/cmd/internal/job"
 	"sdm/cmd/internal/startup"
 	"sdm/master/frontend/sentinel"
 	"sdm/master/hangfile"
@@ -104,37 +102,12 @@ func (w *watch) fileOf(x *sentinel.Sight, reason hangfile.Reason) *hangfile.File
 	return f
 }
 
-// launcherOf returns the name of what has started ranks; "": it is not known. target is the argument of sdm attach, and
-// line the command line of its process.
-func launcherOf(target string, line []string) string {
-	kind, _, named := strings.Cut(target, ":")
-	if named && !slices.Contains([]string{"pids", "hostfile", "match", "job"}, kind) {
-		return kind
-	}
-	if len(line) == 0 {
-		return ""
-	}
-	if name := job.StarterName(line[0]); slices.Contains(job.Starters, name) {
-		return name
-	}
-	return ""
-}
-
 // commandLine returns the words of the starter's line, or of the process that the user has named.
 func (w *watch) commandLine() []string {
 	if w.o.target == "" {
 		return w.o.line
 	}
 	return lineOf(w.o.target)
-}
-
-// lineOf returns the command line of a process; nil: there is none.
-func lineOf(pid string) []string {
-	line, err := os.ReadFile("/proc/" + pid + "/cmdline")
-	if err != nil || len(line) == 0 {
-		return nil
-	}
-	return strings.Split(strings.TrimSuffix(string(line), "\x00"), "\x00")
 }
 
 // jobVariables are the variables in which resource managers name their job.
@@ -269,9 +242,8 @@ func (w *watch) also(ctx context.Context) (values []hangfile.Value) {
 
 // shared returns the flags of the command line that sdm attach has as well.
 func (o *watchOptions) shared() (args []string) {
-	attach := newOptions(nil)
-	known := attach.attachFlags()
-	o.flags.Visit(func(f *pflag.Flag) {
+	known := (&attachOptions{options: newOptions(nil)}).flags()
+	o.given.Visit(func(f *pflag.Flag) {
 		switch list, is := f.Value.(pflag.SliceValue); {
 		case known.Lookup(f.Name) == nil:
 		case is:

@@ -35,8 +35,6 @@ const (
 	lastEvents = time.Second
 	// leastPatience is how long after the start the user is told that no ranks have been found.
 	leastPatience = 10 * time.Second
-	// killWait is how long a starter may take to end its job before it is killed.
-	killWait = 20 * time.Second
 )
 
 // child is a starter.
@@ -236,8 +234,12 @@ func (w *watch) tellUnknown(trouble error) {
 func (w *watch) once(c *child, target string, pids []int, current func() bool) (*sentinel.Result, error) {
 	ctx, cancel := c.until(0)
 	defer cancel()
+	whole := w.plan.clock
 	w.plan.clock = servers.NewClock(w.o.job.Servers.ConnectWait)
-	defer w.plan.clock.Stop()
+	defer func() {
+		w.plan.clock.Stop()
+		w.plan.clock = whole
+	}()
 	j, err := job.Attach(ctx, w.o.spec(), w.io(), target)
 	if err != nil {
 		return nil, err

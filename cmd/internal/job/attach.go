@@ -51,7 +51,7 @@ func Attach(ctx context.Context, s Spec, io IO, target string) (*Job, error) {
 	t, err := b.Assemble(ctx, p, here)
 	if err != nil {
 		release()
-		return nil, notBuilt(ctx, err, nil)
+		return nil, NotBuilt(ctx, err, nil)
 	}
 	j := attached(t, p.Table, io)
 	if p.BySrun {

@@ -89,6 +89,18 @@ func (j *Job) End(ctx context.Context, status console.Status) (console.Status, e
 	return j.end(ctx, status)
 }
 
+// AtEnd has a function called when the job has ended, with its status, which it may replace.
+func (j *Job) AtEnd(last func(status console.Status) console.Status) {
+	end := j.end
+	j.end = func(ctx context.Context, status console.Status) (console.Status, error) {
+		var err error
+		if end != nil {
+			status, err = end(ctx, status)
+		}
+		return last(status), err
+	}
+}
+
 // Error is the reason why there is no job.
 type Error struct {
 	Status console.Status // of our process
@@ -110,9 +122,9 @@ func failed(status console.Status, err error) error {
 	return &Error{status, err}
 }
 
-// notBuilt returns the error that the tree could not be built. trouble is the last messages of the
+// NotBuilt returns the error that the tree could not be built. trouble is the last messages of the
 // servers; nil: none. If ctx has ended, its cause takes the place of err.
-func notBuilt(ctx context.Context, err, trouble error) error {
+func NotBuilt(ctx context.Context, err, trouble error) error {
 	if cause := context.Cause(ctx); cause != nil && errors.Is(err, ctx.Err()) {
 		err = cause
 	}
@@ -146,7 +158,7 @@ func Run(ctx context.Context, s Spec, io IO) (*Job, error) {
 	}
 	report, err := l.Build(ctx, slices.Collect(s.Ranks.All()))
 	if err != nil {
-		return nil, notBuilt(ctx, err, l.Close())
+		return nil, NotBuilt(ctx, err, l.Close())
 	}
 	return &Job{Session: l.Master, Ranks: report.Ranks,
 		end: func(_ context.Context, status console.Status) (console.Status, error) {

@@ -58,8 +58,8 @@ func TestErrorsKeepTheirStatus(t *testing.T) {
 		{notStarted("no starter"), console.StatusNotStarted, "no starter"},
 		{failed(console.StatusNotStarted, misused("no job")), console.StatusUsage, "no job"},
 		{failed(console.StatusNotStarted, fmt.Errorf("find: %w", misused("no job"))), console.StatusUsage, "find: no job"},
-		{notBuilt(t.Context(), errors.New("refused"), errors.New("no gdb\n")), console.StatusNoTree, "refused\nno gdb"},
-		{notBuilt(over, over.Err(), nil), console.StatusNoTree, "ended by SIGTERM"},
+		{NotBuilt(t.Context(), errors.New("refused"), errors.New("no gdb\n")), console.StatusNoTree, "refused\nno gdb"},
+		{NotBuilt(over, over.Err(), nil), console.StatusNoTree, "ended by SIGTERM"},
 	} {
 		var known *Error
 		if !errors.As(c.err, &known) || known.Status != c.want || c.err.Error() != c.text {

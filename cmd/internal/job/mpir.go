@@ -92,7 +92,7 @@ func (h *mpirJob) hold(ctx context.Context, prepare func() error) (*Job, error) 
 	tree, err := t.b.Assemble(ctx, p, here)
 	if err != nil {
 		h.discard(p.Whole)
-		return nil, notBuilt(ctx, err, nil)
+		return nil, NotBuilt(ctx, err, nil)
 	}
 	return h.job(tree, p.Table), nil
 }

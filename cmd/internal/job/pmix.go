@@ -107,7 +107,7 @@ func (h *pmixJob) build(ctx context.Context) (*servers.Tree, protocol.Proctable,
 	}
 	tree, err := h.b.Assemble(ctx, p, nil)
 	if err != nil {
-		return nil, nil, notBuilt(ctx, err, nil)
+		return nil, nil, NotBuilt(ctx, err, nil)
 	}
 	return tree, table, nil
 }

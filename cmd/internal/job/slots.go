@@ -130,7 +130,7 @@ func (s *slotJob) abandon(ctx context.Context, err error) error {
 	if errors.As(err, &ended) {
 		return failed(console.StatusNotStarted, err) // the starter has reported the reason
 	}
-	return notBuilt(ctx, err, nil)
+	return NotBuilt(ctx, err, nil)
 }
 
 // observe records the states of the ranks after the last command.
