@@ -57,16 +57,6 @@ func (a *aborts) resume(ranks rank.Set) rank.Set {
 	return gone
 }
 
-// noteAborts reports the ranks that are about to continue into MPI_Abort. It must be called before
-// they are resumed, because the starter may then end the servers before any of them has sent an
-// event.
-func (m *Master) noteAborts(ranks rank.Set) {
-	if gone := m.aborts.resume(ranks); !gone.IsEmpty() {
-		m.report(protocol.Group{Kind: protocol.KindNote, Ranks: gone,
-			Body: canonical.JSON(protocol.Note{Text: protocol.IntoAbort})})
-	}
-}
-
 // withCause gives the loss of ranks its cause if ranks have continued into MPI_Abort: the starter ends
 // the job, and with it sdm's servers, if these run in the slots of the ranks. This replaces the error
 // of a connection as the cause.

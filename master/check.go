@@ -10,9 +10,7 @@ import (
 	"time"
 	"unicode/utf8"
 
-	"sdm/master/session"
 	"sdm/protocol"
-	"sdm/protocol/rank"
 )
 
 // usage returns the fault of a call with invalid arguments.
@@ -84,61 +82,4 @@ func textsIn(v reflect.Value) []string {
 		}
 	}
 	return texts
-}
-
-// sets evaluates rank sets against the state at the time of the call. Some sets are known only when
-// ranks have been asked.
-type sets struct {
-	all         rank.Set
-	states      *session.States
-	groups      map[string]rank.Set // named by the user
-	routes      routes
-	breakpoints int // numbers given so far
-
-	named bool // the text has named sets
-}
-
-// read parses the text of a call; "" is all. The set may be empty if the text has named sets.
-func (s *sets) read(op, text string) (rank.Expr, *protocol.Fault) {
-	set, err := rank.ParseExpr(cmp.Or(text, "all"), rank.Env{All: s.all, Group: s.group, Live: s.live})
-	if err != nil {
-		return rank.Expr{}, usage(op, "", "%s", err)
-	}
-	if !s.named && set.Eval(nil).IsEmpty() {
-		return rank.Expr{}, usage(op, s.summary(), "there are no ranks in %s", protocol.Clip(text))
-	}
-	return set, nil
-}
-
-// noRanks returns the fault of a call whose set has no ranks now. Its kind is FaultState and not
-// FaultUsage, because the set may have ranks later.
-func (s *sets) noRanks(op, text string) *protocol.Fault {
-	return &protocol.Fault{Kind: protocol.FaultState, Op: op, Message: "there are no ranks in " + protocol.Clip(text) + " now", Hint: s.summary()}
-}
-
-// group returns a set that the user has named, or one of a state.
-func (s *sets) group(name string) (rank.Set, bool) {
-	set, ok := s.groups[name]
-	if !ok {
-		set, ok = s.states.Lookup(name)
-	}
-	s.named = s.named || ok
-	return set, ok
-}
-
-// summary counts the ranks by state: "5 stopped, 3 running".
-func (s *sets) summary() string {
-	counts := map[session.State]int{}
-	var order []session.State
-	for _, g := range s.states.Groups(s.all) {
-		if counts[g.Status.State] == 0 {
-			order = append(order, g.Status.State)
-		}
-		counts[g.Status.State] += g.Ranks.Len()
-	}
-	var parts []string
-	for _, state := range order {
-		parts = append(parts, fmt.Sprintf("%d %s", counts[state], state))
-	}
-	return strings.Join(parts, ", ")
 }

@@ -182,3 +182,19 @@ func splitByServers(expr string, results rank.Set, values column.Column, answers
 	}
 	return differenceGroups(difference{Expr: expr}, same, results.Minus(same), ofSame, ofOthers)
 }
+
+// splitByTolerance is splitByValue with a tolerance.
+func splitByTolerance(args protocol.Args, values column.Column) []protocol.Group {
+	var all rank.Set
+	for _, v := range values.Values() {
+		all = all.Union(v.Ranks)
+	}
+	far := farRanks(values, args.Tolerance)
+	same := all.Minus(far)
+	if 2*same.Len() <= all.Len() {
+		return differenceGroups(difference{Expr: args.Expr, Tolerance: args.Tolerance}, rank.Set{}, all, column.Column{},
+			values)
+	}
+	return differenceGroups(difference{Expr: args.Expr, Tolerance: args.Tolerance}, same, far, values.Only(same),
+		values.Only(far))
+}

@@ -88,6 +88,24 @@ func (m *Master) send(id protocol.RequestID, command string, ranks rank.Set, wai
 	}})
 }
 
+// reply takes the answers to a request.
+func (m *Master) reply(msg wire.Message) {
+	events := m.requests.reply(m.now(), msg)
+	defer m.deliver(events) // deferred: after a panic too, because the table has these answers
+	for _, e := range events {
+		switch {
+		case e.Done != nil:
+			m.reclaimNumber(e)
+		case e.Group.Kind == protocol.KindFault:
+			m.persistent.refused(e.ID, e.Group.Ranks)
+		case e.Group.Kind == protocol.KindResult:
+			if after := m.ways[e.Command].after; after != nil {
+				after(m, e)
+			}
+		}
+	}
+}
+
 // waiting returns those ranks that do not run now and may be started later.
 func (m *Master) waiting(ranks rank.Set) rank.Set {
 	return ranks.Intersect(m.states.In(session.Unstarted, session.Exited, session.Signalled, session.Detached))
@@ -128,20 +146,4 @@ func left(wait, spent time.Duration) time.Duration {
 		return 0
 	}
 	return max(wait-spent, wait/10, time.Millisecond)
-}
-
-// explain sends a note to the user as an answer to a call.
-func (m *Master) explain(id protocol.RequestID, command string, ranks rank.Set, text string) {
-	g := protocol.Group{Kind: protocol.KindNote, Ranks: ranks, Body: canonical.JSON(protocol.Note{Text: text})}
-	m.stream.Push(session.Event{Name: g.Kind.String(), ID: id, Command: command, Group: g})
-}
-
-// refuse ends a call with a fault of its ranks, if they are known, after it has been given its
-// number.
-func (m *Master) refuse(id protocol.RequestID, command string, ranks rank.Set, began time.Duration, f *protocol.Fault) {
-	g := protocol.Group{Kind: protocol.KindFault, Ranks: ranks, Body: canonical.JSON(f)}
-	n := ranks.Len()
-	m.stream.Push(session.Event{Name: g.Kind.String(), ID: id, Command: command, Group: g},
-		session.Event{Name: session.DoneName, ID: id, Command: command,
-			Done: &session.Done{Asked: n, Answered: n, Faults: n, Took: m.now() - began}})
 }

@@ -4,8 +4,6 @@ package master
 
 import (
 	"encoding/json"
-	"errors"
-	"fmt"
 	"maps"
 	"slices"
 	"strconv"
@@ -18,72 +16,6 @@ import (
 	"sdm/protocol/rank"
 	"sdm/protocol/stack"
 )
-
-// live returns a set whose members depend on the time of the call, from the tables. The error is
-// rank.ErrOpen if ranks must be asked.
-func (s *sets) live(name string) (rank.Set, error) {
-	kind, arg := splitLive(name)
-	s.named = true
-	switch kind {
-	case "bp":
-		return s.atBreakpoint(arg)
-	case "host":
-		return s.routes.ranksOn(arg)
-	case "fn", "at", "expr":
-		if arg == "" {
-			return rank.Set{}, errors.New("something must follow, as in @fn:main, @at:work.c:42 or @expr{x > 3}")
-		}
-		if kind == "at" {
-			if _, err := parseLine(arg); err != nil {
-				return rank.Set{}, err
-			}
-		}
-		return rank.Set{}, rank.ErrOpen
-	}
-	return rank.Set{}, errors.New("there is no such set")
-}
-
-// splitLive splits "bp:3" and "expr{x > 3}".
-func splitLive(name string) (kind, arg string) {
-	if kind, rest, ok := strings.Cut(name, "{"); ok && kind == "expr" {
-		return kind, strings.TrimSpace(strings.TrimSuffix(rest, "}"))
-	}
-	kind, arg, _ = strings.Cut(name, ":")
-	return kind, arg
-}
-
-func (s *sets) atBreakpoint(arg string) (rank.Set, error) {
-	n, err := strconv.Atoi(arg)
-	if err != nil || n < 1 || n > s.breakpoints {
-		return rank.Set{}, fmt.Errorf("there is no breakpoint number %s; info breakpoints lists them", protocol.Clip(arg))
-	}
-	return s.states.AtBreakpoint(n), nil
-}
-
-// sourceLine is a line of a file.
-type sourceLine struct {
-	file string
-	line int
-}
-
-func parseLine(text string) (sourceLine, error) {
-	i := strings.LastIndexByte(text, ':')
-	if i > 0 {
-		if n, err := strconv.Atoi(text[i+1:]); err == nil && n > 0 {
-			return sourceLine{text[:i], n}, nil
-		}
-	}
-	return sourceLine{}, fmt.Errorf("%q is not FILE:LINE", protocol.Clip(text))
-}
-
-// matches reports whether a frame is at the line. The file may be given without leading directories.
-func (p sourceLine) matches(f protocol.Frame) bool {
-	return f.Line == p.line && (endsIn(f.File, p.file) || endsIn(f.Full, p.file))
-}
-
-func endsIn(path, end string) bool {
-	return path == end || strings.HasSuffix(path, "/"+strings.TrimPrefix(end, "/"))
-}
 
 // evaluation is the evaluation of a set for which ranks must be asked.
 type evaluation struct {

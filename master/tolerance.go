@@ -56,22 +56,6 @@ func farRanks(c column.Column, tolerance float64) (far rank.Set) {
 	return far
 }
 
-// splitByTolerance is splitByValue with a tolerance.
-func splitByTolerance(args protocol.Args, values column.Column) []protocol.Group {
-	var all rank.Set
-	for _, v := range values.Values() {
-		all = all.Union(v.Ranks)
-	}
-	far := farRanks(values, args.Tolerance)
-	same := all.Minus(far)
-	if 2*same.Len() <= all.Len() {
-		return differenceGroups(difference{Expr: args.Expr, Tolerance: args.Tolerance}, rank.Set{}, all, column.Column{},
-			values)
-	}
-	return differenceGroups(difference{Expr: args.Expr, Tolerance: args.Tolerance}, same, far, values.Only(same),
-		values.Only(far))
-}
-
 // maxExamined bounds how many elements of an array are compared with a tolerance; only blocks that
 // differ at all are.
 const maxExamined = 20_000

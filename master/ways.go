@@ -3,11 +3,13 @@
 package master
 
 import (
+	"encoding/json"
 	"time"
 
 	"sdm/master/sampling"
 	"sdm/master/session"
 	"sdm/protocol"
+	"sdm/protocol/canonical"
 	"sdm/protocol/rank"
 )
 
@@ -20,9 +22,11 @@ type execution struct {
 	wait  time.Duration // 0: no limit
 }
 
-// way is the row of a command. Most commands have none: they are checked by their arguments, numbered, recorded for
-// ranks that start later, and sent.
+// way is the row of a command: what is done before it is sent, in place of that, and after it is answered. Most
+// commands have none: they are checked by their arguments, numbered, recorded for ranks that start later, and sent.
 type way struct {
+	// ends ends the session and returns the number of the call. It is possible before the tree is built.
+	ends func(m *Master, wait time.Duration) protocol.RequestID
 	// check refuses arguments that contradict the master's tables.
 	check func(*Master, protocol.Args) *protocol.Fault
 	// answer answers from the master's tables. Nothing is sent.
@@ -31,10 +35,14 @@ type way struct {
 	instead func(*Master, *execution) bool
 	// before completes the arguments, and begins to collect the answers where the master evaluates them.
 	before func(*Master, *execution)
+	// after takes note of a result of ranks.
+	after func(*Master, session.Event)
 }
 
-// ways are the rows of commands that are more than sent.
+// ways are the rows of commands that are more than sent. The map is read only; masters have it as a field, since its
+// functions lead to those that read it.
 var ways = map[string]way{
+	"quit":   {ends: (*Master).quitCall},
 	"ranks":  {answer: func(m *Master, x *execution) []protocol.Group { return m.statusGroups(x.ranks) }},
 	"focus":  {answer: func(_ *Master, x *execution) []protocol.Group { return []protocol.Group{namedGroup("", x.ranks)} }},
 	"groups": {answer: func(m *Master, _ *execution) []protocol.Group { return m.namedGroups() }},
@@ -81,6 +89,20 @@ var ways = map[string]way{
 			m.breakMatching(x.id, x.args, present, absent, x.wait, m.now())
 		}
 	}},
+	"break": {after: func(m *Master, e session.Event) { m.persistent.located(e.ID, e.Group) }},
+	"clear": {after: func(m *Master, e session.Event) {
+		var body clearedNumbers
+		if json.Unmarshal(e.Group.Body, &body) == nil {
+			for _, n := range body.Deleted {
+				m.persistent.forget(n, e.Group.Ranks)
+			}
+		}
+	}},
+	"commands": {before: func(m *Master, x *execution) {
+		if len(x.args.Breakpoints) == 0 {
+			x.args.Breakpoints = []int{m.lastBreak}
+		}
+	}},
 	"launch": {check: (*Master).checkLaunch, before: (*Master).addPersistent},
 	"attach": {before: (*Master).addPersistent},
 	"run":    {before: (*Master).addPersistent},
@@ -89,7 +111,7 @@ var ways = map[string]way{
 
 // proceed executes a command.
 func (m *Master) proceed(x *execution) {
-	way := ways[x.info.Name]
+	way := m.ways[x.info.Name]
 	if way.answer != nil {
 		m.answer(x.id, x.info.Name, way.answer(m, x)...)
 		return
@@ -118,4 +140,14 @@ func (m *Master) checkLaunch(a protocol.Args) *protocol.Fault {
 // addPersistent adds what ranks that start, or are attached to, execute first.
 func (m *Master) addPersistent(x *execution) {
 	x.args.Before, x.args.Size = m.persistent.commandsFor(x.ranks), m.states.All().Len()
+}
+
+// noteAborts reports the ranks that are about to continue into MPI_Abort. It must be called before
+// they are resumed, because the starter may then end the servers before any of them has sent an
+// event.
+func (m *Master) noteAborts(ranks rank.Set) {
+	if gone := m.aborts.resume(ranks); !gone.IsEmpty() {
+		m.report(protocol.Group{Kind: protocol.KindNote, Ranks: gone,
+			Body: canonical.JSON(protocol.Note{Text: protocol.IntoAbort})})
+	}
 }

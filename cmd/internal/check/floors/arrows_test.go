@@ -33,7 +33,7 @@ var rooms = []struct {
 	{"sdm/backend/probe/internal/sampler", 2, 0},
 	{"sdm/backend/sim", 9, 6},
 	{"sdm/cmd/sdm", 2, 0},
-	{"sdm/master", 15, 9},
+	{"sdm/master", 2, 0},
 	{"sdm/master/frontend/console", 9, 10},
 	{"sdm/master/frontend/ptp", 15, 14},
 }
