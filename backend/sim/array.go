@@ -22,48 +22,6 @@ const (
 	elementSize = 8
 )
 
-// arrayNamed returns the index of the rank's array of that name among the variables.
-func (s scope) arrayNamed(name string) (index int, ok bool) {
-	name = strings.TrimSpace(name)
-	for i := len(s.globals) - 1; i >= 0; i-- {
-		if v := &s.globals[i]; v.Name == name && v.Ranks.Contains(s.rank) {
-			return i, v.Elements > 0
-		}
-	}
-	return 0, false
-}
-
-// element evaluates one element of array number a.
-func (s scope) element(a int, at int64) (value, *protocol.Fault) {
-	v := &s.globals[a]
-	if at < 0 || at >= int64(v.Elements) {
-		return value{}, gdbSays("Cannot access memory at address 0x%x", uint64(0x555555558000+elementSize*at))
-	}
-	s.globals, s.known, s.index, s.indexed = s.globals[:a], nil, at, true
-	return evaluate(v.Expr, s)
-}
-
-// text formats elements as gdb does.
-func (s scope) text(a int, span protocol.Span) (string, *protocol.Fault) {
-	var b strings.Builder
-	b.WriteByte('{')
-	for i := span.First; i <= span.Last; i++ {
-		v, bad := s.element(a, int64(i))
-		if bad != nil {
-			return "", bad
-		}
-		if i > span.First {
-			b.WriteString(", ")
-		}
-		b.WriteString(v.String())
-	}
-	if span.First == 0 && span.Last < s.globals[a].Elements-1 {
-		b.WriteString("...")
-	}
-	b.WriteByte('}')
-	return b.String(), nil
-}
-
 // printArray prints a whole array, or some of its elements.
 func (m *machine) printArray(sc scope, array int, a *protocol.Args) (answer, *protocol.Fault) {
 	n := sc.globals[array].Elements

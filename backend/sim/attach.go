@@ -89,20 +89,6 @@ func (m *machine) ended(now time.Duration, r rank.ID, exit protocol.Exit) {
 	b.send()
 }
 
-func (m *machine) exited(exit protocol.Exit) answer {
-	kind := protocol.KindExited
-	if exit.Signal != "" {
-		kind = protocol.KindSignalled
-	}
-	return answer{kind: kind, body: m.body(bodyKey{what: "exit", text: exit.Signal + "\x00" + exit.Meaning, n: exit.Code},
-		func() any { return exit })}
-}
-
-func (m *machine) note(text string) answer {
-	return answer{kind: protocol.KindNote, body: m.body(bodyKey{what: "note", text: text},
-		func() any { return protocol.Note{Text: text} })}
-}
-
 // wake executes what is due. Ranks that arrive at different times, with no output in between,
 // are reported together: a late wake-up has many of them.
 func (m *machine) wake(now time.Duration) {

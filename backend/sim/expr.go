@@ -3,8 +3,6 @@
 package sim
 
 import (
-	"fmt"
-	"strconv"
 	"strings"
 
 	"sdm/protocol"
@@ -15,11 +13,6 @@ const maxExprDepth = 100
 
 // divisionByZero is gdb's message.
 const divisionByZero = "Division by zero"
-
-// gdbSays makes a fault with gdb's message.
-func gdbSays(format string, args ...any) *protocol.Fault {
-	return &protocol.Fault{Kind: protocol.FaultGDB, Message: fmt.Sprintf(format, args...)}
-}
 
 // evaluate computes an expression.
 func evaluate(text string, s scope) (value, *protocol.Fault) {
@@ -201,16 +194,41 @@ func (e *expr) operand() (value, *protocol.Fault) {
 	return v, nil
 }
 
-func isNameByte(c byte) bool {
-	return c == '_' || c == '.' || '0' <= c && c <= '9' || 'a' <= c && c <= 'z' || 'A' <= c && c <= 'Z'
+// aggregate reads "{x = EXPR, y = EXPR}" or "{EXPR, EXPR}" after the opening brace.
+func (e *expr) aggregate() (value, *protocol.Fault) {
+	if e.depth++; e.depth > maxExprDepth {
+		return value{}, gdbSays("expression is nested too deeply")
+	}
+	defer func() { e.depth-- }()
+	out := value{opaque: true}
+	for {
+		m := member{name: e.memberName()}
+		var bad *protocol.Fault
+		if m.value, bad = e.binary(0); bad != nil {
+			return value{}, bad
+		}
+		out.members = append(out.members, m)
+		switch e.take(",", "}") {
+		case "":
+			return value{}, e.syntax()
+		case "}":
+			out.text = textOf(out.members)
+			return out, nil
+		}
+	}
 }
 
-func constant(word string) (value, *protocol.Fault) {
-	if n, err := strconv.ParseInt(word, 0, 64); err == nil {
-		return number(n), nil
+// memberName reads "x = ", if it is there.
+func (e *expr) memberName() string {
+	e.blanks()
+	start := e.i
+	for e.i < len(e.text) && isNameByte(e.text[e.i]) {
+		e.i++
 	}
-	if _, err := strconv.ParseFloat(word, 64); err == nil {
-		return value{text: word, opaque: true}, nil
+	name := e.text[start:e.i]
+	if !isName(name) || e.take("==") != "" || e.take("=") == "" {
+		e.i = start
+		return ""
 	}
-	return value{}, gdbSays("Invalid number \"%s\".", word)
+	return name
 }

@@ -33,20 +33,6 @@ var looks = map[string]look{
 	"list": (*machine).list,
 }
 
-// level returns the frame that a command refers to.
-func (m *machine) level(s *state, a *protocol.Args) (int, *protocol.Fault) {
-	if a.Thread > 1 {
-		return 0, gdbSays("Unknown thread %d.", a.Thread)
-	}
-	if a.Frame == nil {
-		return s.level, nil
-	}
-	if n := *a.Frame; n >= 0 && n < m.program.depth(s.pos) {
-		return n, nil
-	}
-	return 0, gdbSays("No frame at level %d.", *a.Frame)
-}
-
 func (m *machine) print(s *state, a *protocol.Args) (answer, *protocol.Fault) {
 	if strings.TrimSpace(a.Expr) == "" {
 		if s.printed == nil {

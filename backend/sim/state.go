@@ -90,3 +90,17 @@ func (m *machine) values(s *state, level int, prefix string, names []string) []c
 func (m *machine) args(s *state, level int, prefix string) []cell {
 	return m.values(s, level, prefix+"args.", m.program.stacks[s.pos][level].args())
 }
+
+// level returns the frame that a command refers to.
+func (m *machine) level(s *state, a *protocol.Args) (int, *protocol.Fault) {
+	if a.Thread > 1 {
+		return 0, gdbSays("Unknown thread %d.", a.Thread)
+	}
+	if a.Frame == nil {
+		return s.level, nil
+	}
+	if n := *a.Frame; n >= 0 && n < m.program.depth(s.pos) {
+		return n, nil
+	}
+	return 0, gdbSays("No frame at level %d.", *a.Frame)
+}

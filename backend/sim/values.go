@@ -3,8 +3,11 @@
 package sim
 
 import (
+	"fmt"
 	"strconv"
+	"strings"
 
+	"sdm/protocol"
 	"sdm/protocol/rank"
 )
 
@@ -79,4 +82,74 @@ func (s scope) after(fn function, line int) int64 {
 		return 1
 	}
 	return 0
+}
+
+// gdbSays makes a fault with gdb's message.
+func gdbSays(format string, args ...any) *protocol.Fault {
+	return &protocol.Fault{Kind: protocol.FaultGDB, Message: fmt.Sprintf(format, args...)}
+}
+
+func isNameByte(c byte) bool {
+	return c == '_' || c == '.' || '0' <= c && c <= '9' || 'a' <= c && c <= 'z' || 'A' <= c && c <= 'Z'
+}
+
+func constant(word string) (value, *protocol.Fault) {
+	if n, err := strconv.ParseInt(word, 0, 64); err == nil {
+		return number(n), nil
+	}
+	if _, err := strconv.ParseFloat(word, 64); err == nil {
+		return value{text: word, opaque: true}, nil
+	}
+	return value{}, gdbSays("Invalid number \"%s\".", word)
+}
+
+// arrayNamed returns the index of the rank's array of that name among the variables.
+func (s scope) arrayNamed(name string) (index int, ok bool) {
+	name = strings.TrimSpace(name)
+	for i := len(s.globals) - 1; i >= 0; i-- {
+		if v := &s.globals[i]; v.Name == name && v.Ranks.Contains(s.rank) {
+			return i, v.Elements > 0
+		}
+	}
+	return 0, false
+}
+
+// element evaluates one element of array number a.
+func (s scope) element(a int, at int64) (value, *protocol.Fault) {
+	v := &s.globals[a]
+	if at < 0 || at >= int64(v.Elements) {
+		return value{}, gdbSays("Cannot access memory at address 0x%x", uint64(0x555555558000+elementSize*at))
+	}
+	s.globals, s.known, s.index, s.indexed = s.globals[:a], nil, at, true
+	return evaluate(v.Expr, s)
+}
+
+// text formats elements as gdb does.
+func (s scope) text(a int, span protocol.Span) (string, *protocol.Fault) {
+	var b strings.Builder
+	b.WriteByte('{')
+	for i := span.First; i <= span.Last; i++ {
+		v, bad := s.element(a, int64(i))
+		if bad != nil {
+			return "", bad
+		}
+		if i > span.First {
+			b.WriteString(", ")
+		}
+		b.WriteString(v.String())
+	}
+	if span.First == 0 && span.Last < s.globals[a].Elements-1 {
+		b.WriteString("...")
+	}
+	b.WriteByte('}')
+	return b.String(), nil
+}
+
+func isName(s string) bool {
+	for i := range len(s) {
+		if !isNameByte(s[i]) || s[i] == '.' || i == 0 && '0' <= s[i] && s[i] <= '9' {
+			return false
+		}
+	}
+	return s != ""
 }

@@ -55,15 +55,6 @@ func everywhere(vs []Variable) []Variable {
 	return out
 }
 
-func isName(s string) bool {
-	for i := range len(s) {
-		if !isNameByte(s[i]) || s[i] == '.' || i == 0 && '0' <= s[i] && s[i] <= '9' {
-			return false
-		}
-	}
-	return s != ""
-}
-
 // global finds a variable of the configuration that is visible in the scope.
 func (s scope) global(name string) (value, bool) {
 	for i := len(s.globals) - 1; i >= 0; i-- {

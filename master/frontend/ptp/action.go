@@ -5,12 +5,9 @@ package ptp
 import (
 	"cmp"
 	"context"
-	"errors"
 	"slices"
 	"time"
 
-	"sdm/master/session"
-	"sdm/protocol"
 	"sdm/protocol/ptp"
 	"sdm/protocol/rank"
 )
@@ -61,44 +58,6 @@ const (
 	urgent        // is executed after moving actions only, whose effect it ends, and answers in turn
 )
 
-// begin starts an action, which waits for those before it and sends its events when it ends. It is
-// called by the loop only.
-func (f *front) begin(ctx context.Context, what string, ranks rank.Set, o order, run func(context.Context, *action)) {
-	f.beginOwing(ctx, what, ranks, o, nil, run)
-}
-
-// beginOwing is begin for a command to which the ranks owe the answer.
-func (f *front) beginOwing(
-	ctx context.Context, what string, ranks rank.Set, o order, d *debt, run func(context.Context, *action),
-) {
-	j := &action{front: f, ranks: ranks, what: what, moves: o == moving, debt: d, done: make(chan struct{})}
-	if o == looking {
-		j.asked = &asked{}
-	}
-	f.unfinished() // removes those that have ended
-	for _, other := range f.waiting {
-		if (o != urgent || other.moves) && other.ranks.Intersects(ranks) {
-			j.before = append(j.before, other)
-		}
-	}
-	f.waiting = append(f.waiting, j)
-	f.actions.Go(func() {
-		defer j.end()
-		if !awaitActions(ctx, j.before) || (o == inTurn || o == moving) && !awaitActions(ctx, f.lateActions(ranks)) {
-			return
-		}
-		j.run(ctx, run)
-		if o == urgent && !awaitActions(ctx, f.lateActions(ranks)) {
-			return
-		}
-		if rest := j.split(); rest != nil {
-			f.actions.Go(func() { rest.repeat(ctx, run) })
-		} else {
-			f.dropCalls(j.asked)
-		}
-	})
-}
-
 // awaitActions waits until actions have ended; it reports whether they have when ctx is done.
 func awaitActions(ctx context.Context, actions []*action) bool {
 	for _, other := range actions {
@@ -111,21 +70,6 @@ func awaitActions(ctx context.Context, actions []*action) bool {
 	return true
 }
 
-// lateActions returns the actions that wait for late answers of some ranks.
-func (f *front) lateActions(ranks rank.Set) []*action {
-	f.mu.Lock()
-	defer f.mu.Unlock()
-	return f.late.of(ranks)
-}
-
-// run executes the action. A panic becomes an error of its ranks.
-func (j *action) run(ctx context.Context, run func(context.Context, *action)) {
-	if bad, stack := protocol.Guard(j.what, func() { run(ctx, j) }); bad != nil {
-		j.defect(bad, stack)
-		j.error(j.ranks, ptp.Unknown, bad.Error())
-	}
-}
-
 func (j *action) end() {
 	j.flush()
 	close(j.done)
@@ -133,19 +77,6 @@ func (j *action) end() {
 	case j.settled <- struct{}{}:
 	default:
 	}
-}
-
-// unfinished returns the number of actions that have not ended.
-func (f *front) unfinished() int {
-	f.waiting = slices.DeleteFunc(f.waiting, func(j *action) bool {
-		select {
-		case <-j.done:
-			return true
-		default:
-			return false
-		}
-	})
-	return len(f.waiting)
 }
 
 // say adds an event; ranks with the same event share one.
@@ -185,109 +116,4 @@ func (e event) isError() int {
 		return 1
 	}
 	return 0
-}
-
-// ask makes a call of the session for ranks and waits for the answers: each rank is in one group. A
-// refusal by the session is the answer of all.
-func (j *action) ask(ctx context.Context, name string, ranks rank.Set, args protocol.Args) []protocol.Group {
-	return j.post(ctx, name, ranks, args).answers(ctx)
-}
-
-// pending is a call whose answers have not been taken.
-type pending struct {
-	action *action
-	ranks  rank.Set
-	call   *call
-	isLate bool  // it was made by the action that is repeated
-	err    error // why there is no call
-}
-
-// errLate is why ranks are not asked that have not answered a call before.
-var errLate = errors.New("late")
-
-// calls are those whose answers are taken together.
-type calls []pending
-
-// post makes a call without waiting: several share one way through the tree.
-func (j *action) post(ctx context.Context, name string, ranks rank.Set, args protocol.Args) calls {
-	if j.frame != nil && name != "gdb" { // it takes none
-		args.Frame = j.frame
-	}
-	switch {
-	case ranks.IsEmpty():
-		return nil
-	case j.asked != nil:
-		return j.asked.post(ctx, j, name, ranks, args)
-	}
-	return calls{j.call(ctx, name, ranks, args)}
-}
-
-// call makes a call of the session.
-func (j *action) call(ctx context.Context, name string, ranks rank.Set, args protocol.Args) pending {
-	p := pending{action: j, ranks: ranks}
-	wait, first := j.wait, j.asked != nil && j.asked.of == nil
-	if first {
-		wait, args.Patience = quickWait, int(lateWait/time.Millisecond)
-	}
-	p.call, p.err = j.do(ctx, session.Call{Command: name, Ranks: ranks.String(), Wait: wait, Args: args}, first)
-	return p
-}
-
-// answers waits for the answers; see ask.
-func (c calls) answers(ctx context.Context) []protocol.Group {
-	var groups []protocol.Group
-	for _, p := range c {
-		groups = append(groups, p.answers(ctx)...)
-	}
-	return groups
-}
-
-func (p pending) answers(ctx context.Context) []protocol.Group {
-	switch {
-	case p.err == errLate:
-		return []protocol.Group{missing(p.ranks)}
-	case p.err != nil:
-		return []protocol.Group{faultOf(p.ranks, p.err)}
-	case p.isLate:
-		return p.action.lateAnswers(ctx, p.call, p.ranks)
-	}
-	select {
-	case <-p.call.done:
-	case <-ctx.Done():
-		if errors.Is(ctx.Err(), context.DeadlineExceeded) {
-			return []protocol.Group{missing(p.ranks)}
-		}
-		return []protocol.Group{faultOf(p.ranks, ctx.Err())}
-	}
-	groups := p.action.groupsOf(p.call)
-	if a := p.action.asked; a != nil && a.of == nil {
-		for _, g := range groups {
-			if g.Kind == protocol.KindMissing {
-				a.late = a.late.Union(g.Ranks)
-			}
-		}
-	}
-	return groups
-}
-
-// results makes a call, reports failures, and returns the results.
-func (j *action) results(ctx context.Context, name string, ranks rank.Set, args protocol.Args,
-	failure ptp.ErrorCode) []protocol.Group {
-	var results []protocol.Group
-	for _, g := range j.ask(ctx, name, ranks, args) {
-		if g.Kind == protocol.KindResult {
-			results = append(results, g)
-		} else {
-			j.fail(g, failure)
-		}
-	}
-	return results
-}
-
-func faultOf(ranks rank.Set, err error) protocol.Group {
-	var fault *protocol.Fault
-	if !errors.As(err, &fault) {
-		fault = &protocol.Fault{Kind: protocol.FaultInternal, Message: err.Error()}
-	}
-	return protocol.Group{Kind: protocol.KindFault, Ranks: ranks, Body: bodyOf(fault)}
 }

@@ -124,22 +124,6 @@ func (c command) hasSet() bool {
 	return err == nil
 }
 
-// maxText bounds an argument, in bytes: gdb ends on expressions of megabytes, whose parser is
-// recursive.
-const maxText = 64 << 10
-
-// tooLong returns the length of the longest argument if it is beyond maxText, otherwise 0.
-func (args arguments) tooLong() int {
-	longest := 0
-	for _, a := range args {
-		longest = max(longest, len(a))
-	}
-	if longest <= maxText {
-		return 0
-	}
-	return longest
-}
-
 // commandTo begins a command for a set of tasks.
 func (f *front) commandTo(ctx context.Context, info ptp.CommandInfo, c command) {
 	if !c.hasSet() {
@@ -192,21 +176,6 @@ func (j *action) handle(ctx context.Context, id ptp.Code, args arguments) {
 		handlers[id](ctx, j, args)
 	}
 }
-
-// arguments are those after the set of tasks, as text.
-type arguments []string
-
-// number reads an integer argument; it reports an error if it is not one.
-func (j *action) number(args arguments, i int) (int, bool) {
-	n, err := strconv.Atoi(strings.TrimSpace(args[i]))
-	if err != nil || n < -1<<31 || n > 1<<31-1 {
-		j.error(j.ranks, ptp.BadCommand, fmt.Sprintf("%s: %.40q is no number", j.what, args[i]))
-		return 0, false
-	}
-	return n, true
-}
-
-func isTrue(arg string) bool { return arg != "" && arg != "0" }
 
 // allRanks is the set of an action that all later actions wait for.
 var allRanks = rank.Range(0, rank.MaxID)
@@ -372,4 +341,15 @@ func setFrame(ctx context.Context, j *action, args arguments) {
 func handleSignal(ctx context.Context, j *action, args arguments) {
 	signal, actions, _ := strings.Cut(strings.TrimSpace(args[0]), " ")
 	j.simple(ctx, "handle", protocol.Args{Signal: signal, Actions: strings.Fields(actions)})
+}
+
+// reject answers an invalid command with an ERROR, before anything was done. A command without a set
+// gets no answer: Eclipse takes an ERROR to no ranks for the failure of the command that it waits
+// for.
+func (f *front) reject(c command, code ptp.ErrorCode, text string) {
+	if !c.hasSet() {
+		f.log.Warn("an invalid command", "err", text)
+		return
+	}
+	f.out.sendTo(c.Args[0], ptp.EventError, strconv.Itoa(int(code)), ptp.Latin1(text))
 }

@@ -4,7 +4,6 @@ package ptp
 
 import (
 	"errors"
-	"regexp"
 	"slices"
 	"strconv"
 	"strings"
@@ -81,96 +80,6 @@ func isPointer(text string) bool {
 	return len(words) > 0 && strings.HasSuffix(words[len(words)-1], "*") && !strings.HasSuffix(words[len(words)-1], "::*")
 }
 
-// isQualifier are the qualifiers of types, as gdb writes them for C and C++.
-var isQualifier = map[string]bool{"const": true, "volatile": true, "restrict": true, "__restrict__": true, "_Atomic": true}
-
-// place is the location of a member, from the comment before it.
-type place struct{ offset, bit, size int }
-
-// token is a word, a sign, or the place of the following member.
-type token struct {
-	text  string
-	space bool // blanks are before it
-	place *place
-}
-
-var (
-	placeComment = regexp.MustCompile(`^\s*/\*\s*(?:(\d+)(?::\s*(\d+))?\s*\|)?\s*(\d+)\s*\*/`)
-	comment      = regexp.MustCompile(`/\*[^*]*\*/`)
-	lexemes      = regexp.MustCompile(`[A-Za-z_$][A-Za-z_0-9$]*|-?\d+|::|\S`)
-)
-
-func tokenize(text string) []token {
-	var out []token
-	for line := range strings.Lines(text) {
-		line, _ = strings.CutPrefix(line, "type = ")
-		if m := placeComment.FindStringSubmatch(line); m != nil {
-			pl := &place{offset: -1} // a member of a union begins with it
-			if m[1] != "" {
-				pl.offset, _ = strconv.Atoi(m[1])
-			}
-			pl.bit, _ = strconv.Atoi(m[2])
-			pl.size, _ = strconv.Atoi(m[3])
-			out = append(out, token{place: pl})
-		}
-		line = comment.ReplaceAllString(line, " ")
-		line, _ = strings.CutPrefix(strings.TrimSpace(line), "type = ")
-		for _, at := range lexemes.FindAllStringIndex(line, -1) {
-			out = append(out, token{text: line[at[0]:at[1]], space: at[0] > 0 && line[at[0]-1] == ' '})
-		}
-	}
-	return out
-}
-
-// typeParser reads tokens from the front.
-type typeParser struct {
-	tokens  []token
-	resolve resolver
-	depth   int
-	stale   int // see inner
-}
-
-// maxNested bounds structures within structures.
-const maxNested = 32
-
-func (p *typeParser) peek() string {
-	if len(p.tokens) == 0 {
-		return ""
-	}
-	return p.tokens[0].text
-}
-
-func (p *typeParser) take(text string) bool {
-	if p.peek() != text || text == "" {
-		return false
-	}
-	p.tokens = p.tokens[1:]
-	return true
-}
-
-func (p *typeParser) word() (string, bool) {
-	w := p.peek()
-	if !isWord(w) {
-		return "", false
-	}
-	p.tokens = p.tokens[1:]
-	return w, true
-}
-
-func isWord(w string) bool {
-	if w == "" {
-		return false
-	}
-	c := w[0]
-	return c == '_' || c == '$' || 'a' <= c && c <= 'z' || 'A' <= c && c <= 'Z'
-}
-
-func (p *typeParser) qualifiers() {
-	for isQualifier[p.peek()] {
-		p.tokens = p.tokens[1:]
-	}
-}
-
 // base reads the part of a type before the name of a variable. The result may lack a size.
 func (p *typeParser) base(at place) (*ptp.Type, error) {
 	p.qualifiers()
@@ -190,126 +99,6 @@ func (p *typeParser) base(at place) (*ptp.Type, error) {
 	default:
 		return p.scalar(word)
 	}
-}
-
-// named returns a type that has only its name so far.
-func named(name string) *ptp.Type { return &ptp.Type{Name: name} }
-
-// scalarWords are the words of C's arithmetic types.
-var scalarWords = map[string]bool{
-	"char": true, "short": true, "int": true, "long": true, "signed": true, "unsigned": true,
-	"float": true, "double": true, "_Bool": true, "bool": true, "void": true, "__int128": true,
-}
-
-func (p *typeParser) scalar(first string) (*ptp.Type, error) {
-	if !scalarWords[first] {
-		if first == "complex" {
-			w, _ := p.word()
-			return p.complex(w)
-		}
-		name, err := p.qualified(first)
-		p.qualifiers()
-		return named(name), err
-	}
-	has := map[string]bool{first: true}
-	for p.qualifiers(); scalarWords[p.peek()]; p.qualifiers() {
-		w, _ := p.word()
-		has[w] = true
-	}
-	switch {
-	case has["void"]:
-		return &ptp.Type{Kind: ptp.Pointer}, nil // valid only after a star, which discards it
-	case has["float"] || has["double"]:
-		return &ptp.Type{Kind: ptp.Float}, nil
-	case has["char"] && !has["signed"]: // int8_t is a number
-		return &ptp.Type{Kind: ptp.Char}, nil
-	case has["_Bool"] || has["bool"]:
-		return &ptp.Type{Kind: ptp.Bool}, nil
-	case has["unsigned"]:
-		return &ptp.Type{Kind: ptp.Unsigned}, nil
-	}
-	return &ptp.Type{Kind: ptp.Int}, nil
-}
-
-// complex is a complex number of C, from the words after "complex" on: a structure of two numbers,
-// whose sizes element sets.
-func (p *typeParser) complex(first string) (*ptp.Type, error) {
-	part, err := p.scalar(first)
-	if err != nil || part.Kind != ptp.Float {
-		return nil, errType
-	}
-	return &ptp.Type{Kind: ptp.Struct, Name: complexName,
-		Fields: []ptp.Field{{Name: "re", Type: part}, {Name: "im", Type: part}}}, nil
-}
-
-const complexName = "complex"
-
-// complexOf returns a complex number of a size in bytes.
-func complexOf(t ptp.Type, size int) *ptp.Type {
-	part := *t.Fields[0].Type
-	part.Size = size / 2
-	t.Size = size
-	t.Fields = []ptp.Field{{Name: "re", Type: &part}, {Name: "im", Type: &part, Offset: size / 2}}
-	return &t
-}
-
-// qualified reads the rest of a name of C++: namespaces and arguments of templates, as gdb writes them.
-func (p *typeParser) qualified(name string) (string, error) {
-	for {
-		switch {
-		case name == "" && p.peek() == "(" || p.peek() == "::":
-			if p.take("::") {
-				name += "::"
-			}
-			if p.peek() == "(" { // anonymous namespace
-				name += p.bracketed("(", ")")
-				continue
-			}
-			w, ok := p.word()
-			if !ok {
-				return "", errType
-			}
-			name += w
-		case p.peek() == "<" && name != "":
-			name += p.bracketed("<", ">")
-		default:
-			if isOfLibrary(name) {
-				return "", errType
-			}
-			return name, nil
-		}
-	}
-}
-
-// isOfLibrary reports whether a type is one of C++'s library.
-func isOfLibrary(name string) bool { return strings.HasPrefix(name, "std::") }
-
-// bracketed takes the text from an opening bracket up to its end, or all that is left.
-func (p *typeParser) bracketed(from, to string) string {
-	var b strings.Builder
-	open, round := 0, 0
-	for i, t := range p.tokens {
-		if t.space && b.Len() > 0 {
-			b.WriteByte(' ')
-		}
-		b.WriteString(t.text)
-		switch {
-		case t.text == from && round == 0:
-			open++
-		case t.text == to && round == 0:
-			open--
-		case t.text == "(": // (a > b) as the argument of a template
-			round++
-		case t.text == ")":
-			round--
-		}
-		if open == 0 {
-			p.tokens = p.tokens[i+1:]
-			return b.String()
-		}
-	}
-	p.tokens = nil
-	return b.String()
 }
 
 // structure reads a struct, union or class, from its name on.
@@ -362,23 +151,6 @@ func (p *typeParser) inner(at int) int {
 		return p.stale
 	}
 	return at
-}
-
-// upto divides the tokens at a closing sign, which both parts are without; brackets before it are closed.
-func (p *typeParser) upto(sign string) (before, after []token) {
-	open := 0
-	for i, t := range p.tokens {
-		if open == 0 && t.text == sign {
-			return p.tokens[:i], p.tokens[i+1:]
-		}
-		switch t.text {
-		case "{", "(", "[":
-			open++
-		case "}", ")", "]":
-			open--
-		}
-	}
-	return p.tokens, nil
 }
 
 // member returns the name of a member, from all its tokens or from those behind its type; structure tells
@@ -467,45 +239,7 @@ func (p *typeParser) supported(at place) (ptp.Field, error) {
 	return f, err
 }
 
-func (p *typeParser) enumeration() (*ptp.Type, error) {
-	if !p.take("class") {
-		p.take("struct")
-	}
-	name, ok := p.word()
-	if ok || p.peek() == "(" {
-		var err error
-		if name, err = p.qualified(name); err != nil {
-			return nil, err
-		}
-	}
-	for p.peek() == ":" || scalarWords[p.peek()] { // the type of its values
-		p.tokens = p.tokens[1:]
-	}
-	if !p.take("{") {
-		if name == "" {
-			return nil, errType
-		}
-		return named("enum " + name), nil
-	}
-	t := &ptp.Type{Kind: ptp.Enum, Name: name}
-	next := int64(0)
-	for !p.take("}") {
-		first, _ := p.word()
-		constant, err := p.qualified(first)
-		if err != nil || constant == "" {
-			return nil, errType // gdb leaves out long lists, and prints sets of flags otherwise
-		}
-		if p.take("=") {
-			v, err := strconv.ParseInt(p.peek(), 10, 64)
-			if err != nil {
-				return nil, errType
-			}
-			p.take(p.peek())
-			next = v
-		}
-		t.Values = append(t.Values, ptp.Constant{Name: constant, Value: next})
-		next++
-		p.take(",")
-	}
-	return t, nil
+// typeText removes gdb's prefix.
+func typeText(text string) string {
+	return strings.TrimPrefix(strings.TrimSpace(text), "type = ")
 }

@@ -117,3 +117,14 @@ func (p *typeParser) element(base *ptp.Type, stars, size int) (*ptp.Type, error)
 	t.Size = size
 	return &t, nil
 }
+
+const complexName = "complex"
+
+// complexOf returns a complex number of a size in bytes.
+func complexOf(t ptp.Type, size int) *ptp.Type {
+	part := *t.Fields[0].Type
+	part.Size = size / 2
+	t.Size = size
+	t.Fields = []ptp.Field{{Name: "re", Type: &part}, {Name: "im", Type: &part, Offset: size / 2}}
+	return &t
+}

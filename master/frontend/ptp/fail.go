@@ -3,17 +3,16 @@
 package ptp
 
 import (
+	"context"
 	"encoding/json"
+	"fmt"
 	"strconv"
 
 	"sdm/master/session"
 	"sdm/protocol"
-	"sdm/protocol/canonical"
 	"sdm/protocol/ptp"
 	"sdm/protocol/rank"
 )
-
-func bodyOf(v any) []byte { return canonical.JSON(v) }
 
 // fail reports the error of ranks without a result. failure is the command's code for faults of
 // gdb.
@@ -58,13 +57,33 @@ func (j *action) error(ranks rank.Set, code ptp.ErrorCode, text string) {
 // maxErrorText bounds the text of an error that is sent as a value, in bytes; AIF permits 65535.
 const maxErrorText = 1000
 
-// reject answers an invalid command with an ERROR, before anything was done. A command without a set
-// gets no answer: Eclipse takes an ERROR to no ranks for the failure of the command that it waits
-// for.
-func (f *front) reject(c command, code ptp.ErrorCode, text string) {
-	if !c.hasSet() {
-		f.log.Warn("an invalid command", "err", text)
-		return
+// run executes the action. A panic becomes an error of its ranks.
+func (j *action) run(ctx context.Context, run func(context.Context, *action)) {
+	if bad, stack := protocol.Guard(j.what, func() { run(ctx, j) }); bad != nil {
+		j.defect(bad, stack)
+		j.error(j.ranks, ptp.Unknown, bad.Error())
 	}
-	f.out.sendTo(c.Args[0], ptp.EventError, strconv.Itoa(int(code)), ptp.Latin1(text))
+}
+
+// results makes a call, reports failures, and returns the results.
+func (j *action) results(ctx context.Context, name string, ranks rank.Set, args protocol.Args,
+	failure ptp.ErrorCode) []protocol.Group {
+	var results []protocol.Group
+	for _, g := range j.ask(ctx, name, ranks, args) {
+		if g.Kind == protocol.KindResult {
+			results = append(results, g)
+		} else {
+			j.fail(g, failure)
+		}
+	}
+	return results
+}
+
+// decodeBody reads the result of a group; it reports an error if that is not possible.
+func (j *action) decodeBody(g protocol.Group, body any) bool {
+	if err := json.Unmarshal(g.Body, body); err != nil {
+		j.error(g.Ranks, ptp.Unknown, fmt.Sprintf("%s: an answer that cannot be read: %v", j.what, err))
+		return false
+	}
+	return true
 }

@@ -312,18 +312,23 @@ func (j *action) arrays(ctx context.Context, expr string, ranks rank.Set,
 	return out
 }
 
-// inFortran returns the values of an expression that Eclipse has written as C does, and otherwise what
-// gdb says of it.
-func (v *valuer) inFortran(ctx context.Context, expr string, follow bool, otherwise value) []value {
-	var out []value
-	for _, p := range v.designators(ctx, expr, otherwise.ranks) {
-		if text := p.text(); text != expr {
-			out = append(out, v.values(ctx, text, p.ranks, follow)...)
-			otherwise.ranks = otherwise.ranks.Minus(p.ranks)
+// maxDerived bounds derived types within derived types.
+const maxDerived = 8
+
+// resolveMembers looks up the members of derived types within a derived type, which is that of an
+// expression.
+func (v *valuer) resolveMembers(ctx context.Context, t *fortranType, expr string, ranks rank.Set, depth int) {
+	for i := range t.members {
+		m := &t.members[i]
+		if m.of.kind != ptp.Struct || len(m.of.members) > 0 || len(m.of.bounds) > 0 || depth > maxDerived {
+			continue
 		}
+		path := "(" + expr + ")%" + m.name
+		of, ok := v.ptype(ctx, path, ranks)
+		if !ok {
+			of, _ = v.ptype(ctx, m.of.name, ranks) // without members if it is not known
+		}
+		m.of.members = of.members
+		v.resolveMembers(ctx, &m.of, path, ranks, depth+1)
 	}
-	if !otherwise.ranks.IsEmpty() {
-		out = append(out, otherwise)
-	}
-	return out
 }

@@ -258,3 +258,26 @@ func (t fortranType) elements(v fortranValue, dimension int) (ptp.Value, error) 
 	}
 	return ptp.Elements(len(v.parts), format, data), nil
 }
+
+// format returns the format of the type in AIF. Arrays whose bounds are not known are text.
+func (t fortranType) format() string {
+	switch {
+	case !t.isKnown():
+		return ptp.TextValue("").Format
+	case len(t.bounds) > 0:
+		format := t.element().format()
+		for _, b := range t.bounds {
+			format = ptp.Elements(b.count, format, nil).Format
+		}
+		return format
+	case t.kind == ptp.Struct:
+		var names []string
+		var values []ptp.Value
+		for _, m := range t.members {
+			names, values = append(names, m.name), append(values, ptp.Value{Format: m.of.format()})
+		}
+		return ptp.Members(t.name, names, values).Format
+	}
+	v, _ := t.value(fortranValue{text: "0"}) // 0 is a value of all kinds
+	return v.Format
+}

@@ -3,14 +3,12 @@
 package ptp
 
 import (
-	"context"
 	"regexp"
 	"slices"
 	"strconv"
 	"strings"
 
 	"sdm/protocol/ptp"
-	"sdm/protocol/rank"
 )
 
 // fortranType is a type of Fortran.
@@ -162,29 +160,6 @@ func (t fortranType) element() fortranType {
 	return t
 }
 
-// format returns the format of the type in AIF. Arrays whose bounds are not known are text.
-func (t fortranType) format() string {
-	switch {
-	case !t.isKnown():
-		return ptp.TextValue("").Format
-	case len(t.bounds) > 0:
-		format := t.element().format()
-		for _, b := range t.bounds {
-			format = ptp.Elements(b.count, format, nil).Format
-		}
-		return format
-	case t.kind == ptp.Struct:
-		var names []string
-		var values []ptp.Value
-		for _, m := range t.members {
-			names, values = append(names, m.name), append(values, ptp.Value{Format: m.of.format()})
-		}
-		return ptp.Members(t.name, names, values).Format
-	}
-	v, _ := t.value(fortranValue{text: "0"}) // 0 is a value of all kinds
-	return v.Format
-}
-
 // isKnown reports whether all bounds are known.
 func (t fortranType) isKnown() bool {
 	for _, b := range t.bounds {
@@ -193,25 +168,4 @@ func (t fortranType) isKnown() bool {
 		}
 	}
 	return true
-}
-
-// maxDerived bounds derived types within derived types.
-const maxDerived = 8
-
-// resolveMembers looks up the members of derived types within a derived type, which is that of an
-// expression.
-func (v *valuer) resolveMembers(ctx context.Context, t *fortranType, expr string, ranks rank.Set, depth int) {
-	for i := range t.members {
-		m := &t.members[i]
-		if m.of.kind != ptp.Struct || len(m.of.members) > 0 || len(m.of.bounds) > 0 || depth > maxDerived {
-			continue
-		}
-		path := "(" + expr + ")%" + m.name
-		of, ok := v.ptype(ctx, path, ranks)
-		if !ok {
-			of, _ = v.ptype(ctx, m.of.name, ranks) // without members if it is not known
-		}
-		m.of.members = of.members
-		v.resolveMembers(ctx, &m.of, path, ranks, depth+1)
-	}
 }

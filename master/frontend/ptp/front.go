@@ -149,3 +149,17 @@ func (f *front) groupsOf(c *call) []protocol.Group {
 	defer f.mu.Unlock()
 	return slices.Clone(c.groups)
 }
+
+// guard executes one step of the loop, and recovers from a panic in it.
+func (f *front) guard(op string, do func()) *protocol.Fault {
+	bad, stack := protocol.Guard(op, do)
+	if bad != nil {
+		f.defect(bad, stack)
+	}
+	return bad
+}
+
+// defect logs a panic.
+func (f *front) defect(bad *protocol.Fault, stack []byte) {
+	f.log.Error(bad.Message+": "+protocol.Report, "command", bad.Op, "stack", string(stack))
+}

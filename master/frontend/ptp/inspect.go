@@ -4,7 +4,6 @@ package ptp
 
 import (
 	"context"
-	"encoding/json"
 	"fmt"
 	"strconv"
 	"strings"
@@ -13,15 +12,6 @@ import (
 	"sdm/protocol"
 	"sdm/protocol/ptp"
 )
-
-// decodeBody reads the result of a group; it reports an error if that is not possible.
-func (j *action) decodeBody(g protocol.Group, body any) bool {
-	if err := json.Unmarshal(g.Body, body); err != nil {
-		j.error(g.Ranks, ptp.Unknown, fmt.Sprintf("%s: an answer that cannot be read: %v", j.what, err))
-		return false
-	}
-	return true
-}
 
 // framesBody is the result of backtrace, and in part that of thread.
 type framesBody struct {
@@ -225,11 +215,6 @@ func listSignals(ctx context.Context, j *action, args arguments) {
 // textBody is the result of ptype, whatis and gdb.
 type textBody struct {
 	Text string `json:"text"`
-}
-
-// typeText removes gdb's prefix.
-func typeText(text string) string {
-	return strings.TrimPrefix(strings.TrimSpace(text), "type = ")
 }
 
 func getType(ctx context.Context, j *action, args arguments) {

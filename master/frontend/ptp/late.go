@@ -6,8 +6,6 @@ import (
 	"context"
 	"time"
 
-	"sdm/protocol"
-	"sdm/protocol/canonical"
 	"sdm/protocol/rank"
 )
 
@@ -17,88 +15,6 @@ const (
 	// lateWait is how long the answers of the other ranks are waited for, from then on.
 	lateWait = 10 * time.Second
 )
-
-// asked are the calls of a quick action.
-type asked struct {
-	made []made
-	late rank.Set // ranks that have not answered in time; they are not asked again
-	of   *asked   // of the action that is repeated for its late ranks; nil: this is the first time
-}
-
-// made is a call that was made.
-type made struct {
-	key   string // command and arguments
-	ranks rank.Set
-	call  *call
-}
-
-// keyOf returns a key that two calls share if they ask the same.
-func keyOf(name string, args protocol.Args) string {
-	return name + " " + string(canonical.JSON(args))
-}
-
-// missing is the answer of ranks that have not given one.
-func missing(ranks rank.Set) protocol.Group {
-	return protocol.Group{Kind: protocol.KindMissing, Ranks: ranks,
-		Body: bodyOf(protocol.Missing{Cause: protocol.NoAnswer(quickWait + lateWait)})}
-}
-
-// post makes a call for the ranks that have answered so far, or finds it among those of the first
-// time.
-func (a *asked) post(ctx context.Context, j *action, name string, ranks rank.Set, args protocol.Args) []pending {
-	key := keyOf(name, args)
-	var parts []pending
-	if a.of != nil {
-		ranks = ranks.Intersect(j.ranks)
-		for _, m := range a.of.made {
-			if common := ranks.Intersect(m.ranks); m.key == key && !common.IsEmpty() {
-				parts = append(parts, pending{action: j, ranks: common, call: m.call, isLate: true})
-				ranks = ranks.Minus(common)
-			}
-		}
-	}
-	if skipped := ranks.Intersect(a.late); !skipped.IsEmpty() {
-		parts = append(parts, pending{action: j, ranks: skipped, err: errLate})
-		ranks = ranks.Minus(skipped)
-	}
-	if ranks.IsEmpty() {
-		return parts
-	}
-	p := j.call(ctx, name, ranks, args)
-	if p.call != nil {
-		a.made = append(a.made, made{key, ranks, p.call})
-	}
-	return append(parts, p)
-}
-
-// answersSoFar returns the answers of some ranks that have come so far, without those that say that there is
-// none, the ranks that have not answered, and a channel that is closed when more have come.
-func (f *front) answersSoFar(c *call, ranks rank.Set) (groups []protocol.Group, rest rank.Set, more <-chan struct{}) {
-	f.mu.Lock()
-	defer f.mu.Unlock()
-	for _, g := range c.groups {
-		if g.Ranks = g.Ranks.Intersect(ranks); g.Kind != protocol.KindMissing && !g.Ranks.IsEmpty() {
-			groups = append(groups, g)
-			ranks = ranks.Minus(g.Ranks)
-		}
-	}
-	return groups, ranks, c.more
-}
-
-// lateAnswers waits for the late answers of some ranks until ctx is done.
-func (f *front) lateAnswers(ctx context.Context, c *call, ranks rank.Set) []protocol.Group {
-	for {
-		groups, rest, more := f.answersSoFar(c, ranks)
-		if rest.IsEmpty() {
-			return groups
-		}
-		select {
-		case <-more:
-		case <-ctx.Done():
-			return append(groups, missing(rest))
-		}
-	}
-}
 
 // split takes the late ranks of a quick action out of what it reports, and returns the action that is
 // repeated for them; nil: there are none. A rank that owes an answer to an earlier command is late, too:
@@ -203,4 +119,11 @@ func (l lateActions) without(gone *action) (actions lateActions) {
 		}
 	}
 	return actions
+}
+
+// lateActions returns the actions that wait for late answers of some ranks.
+func (f *front) lateActions(ranks rank.Set) []*action {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	return f.late.of(ranks)
 }

@@ -225,25 +225,6 @@ func sent(values []value, ranks rank.Set) cells {
 	return all.in(ranks)
 }
 
-// mayChange reports whether an expression may change something, or calls a function: it is evaluated only
-// when Eclipse asks for it.
-func mayChange(expr string) bool {
-	return changing.MatchString(harmless.ReplaceAllString(expr, "  "))
-}
-
-var (
-	changing = regexp.MustCompile(`=|\+\+|--|\w\s*\(`)
-	harmless = regexp.MustCompile(`[=!]=|[^<>][<>]=|\b(?:sizeof|alignof|_Alignof)\b`)
-)
-
-// show asks for what gdb shows of an expression.
-func (j *action) show(ctx context.Context, expr string, ranks rank.Set) calls {
-	if mayChange(expr) {
-		return nil
-	}
-	return j.post(ctx, "print", ranks, protocol.Args{Expr: expr, Limit: everyValue})
-}
-
 // shown is what gdb has shown of an expression with a name.
 type shown struct {
 	id string

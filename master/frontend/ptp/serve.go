@@ -110,20 +110,6 @@ func (f *front) commandGuarded(ctx context.Context, c command) (quit bool) {
 	return quit
 }
 
-// guard executes one step of the loop, and recovers from a panic in it.
-func (f *front) guard(op string, do func()) *protocol.Fault {
-	bad, stack := protocol.Guard(op, do)
-	if bad != nil {
-		f.defect(bad, stack)
-	}
-	return bad
-}
-
-// defect logs a panic.
-func (f *front) defect(bad *protocol.Fault, stack []byte) {
-	f.log.Error(bad.Message+": "+protocol.Report, "command", bad.Op, "stack", string(stack))
-}
-
 // read reads packets until the connection ends, or the framing is invalid.
 func read(ctx context.Context, r io.Reader, out chan<- command) error {
 	buffered := bufio.NewReader(r)

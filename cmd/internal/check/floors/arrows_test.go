@@ -31,11 +31,11 @@ var rooms = []struct {
 	{"sdm/backend/gdb/debugger", 1, 0},
 	{"sdm/backend/probe", 0, 0},
 	{"sdm/backend/probe/internal/sampler", 2, 0},
-	{"sdm/backend/sim", 9, 6},
+	{"sdm/backend/sim", 5, 2},
 	{"sdm/cmd/sdm", 2, 0},
 	{"sdm/master", 2, 0},
 	{"sdm/master/frontend/console", 9, 10},
-	{"sdm/master/frontend/ptp", 15, 14},
+	{"sdm/master/frontend/ptp", 2, 0},
 }
 
 func TestArrowsWithinRooms(t *testing.T) {
