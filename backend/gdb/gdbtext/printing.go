@@ -63,29 +63,6 @@ func (w Printing) InFull() []string {
 	return []string{"-elements " + strconv.Itoa(PageSize)}
 }
 
-var (
-	called     = pattern.New(`(\w+)\s*\(`)
-	noFunction = pattern.New(`^(?:[0-9]\w*|sizeof|alignof|char|short|int|long|unsigned|signed|float|double|bool|void)$`)
-	assigned   = pattern.New(`\+\+|--|[^=!<>]=(?:[^=]|$)|<<=|>>=`)
-)
-
-// HasSideEffects reports whether evaluating an expression may change something: it assigns, or calls a
-// function. In Fortran calls cannot be told from indices, and only assignments count.
-func HasSideEffects(expr string, fortran bool) bool {
-	if assigned.MatchString(expr) {
-		return true
-	}
-	if fortran {
-		return false
-	}
-	for _, found := range called.FindAllStringSubmatch(expr, -1) {
-		if !noFunction.MatchString(found[1]) {
-			return true
-		}
-	}
-	return false
-}
-
 // Operand returns an expression as an argument of GDB/MI: one that looks like an option gets a leading
 // blank (mi.AppendCommand). Others do not, since gdb quotes the argument in its errors.
 func Operand(expr string) string {

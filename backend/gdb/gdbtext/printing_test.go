@@ -26,21 +26,3 @@ func TestPrintingOf(t *testing.T) {
 		t.Error(got)
 	}
 }
-
-func TestActs(t *testing.T) {
-	for _, c := range []struct {
-		expr string
-		acts bool
-	}{
-		{"a[3]->b.c", false}, {"*(p + 3)@20", false}, {"(char *) p", false}, {"sizeof (a)", false}, {"a == b", false}, {"*(char (*)[8])1", false},
-		{"a <= b", false}, {"&(*p)[0]", false}, {"std::map<int, int>::x", false},
-		{"next(a)", true}, {"v.at (3)", true}, {"a = b", true}, {"*p++", true}, {"--p", true}, {"a += 2", true},
-	} {
-		if got := HasSideEffects(c.expr, false); got != c.acts {
-			t.Errorf("%s: %v", c.expr, got)
-		}
-	}
-	if HasSideEffects("grid(3, :)", true) || !HasSideEffects("grid(3) = 2", true) {
-		t.Error("an index of Fortran is taken for a call, or an assignment for none")
-	}
-}

@@ -10,6 +10,7 @@ import (
 	"sdm/backend/gdb/gdbtext"
 	"sdm/backend/gdb/request"
 	"sdm/protocol"
+	"sdm/protocol/sideeffect"
 )
 
 // arrayOf calls then with the array that the expression of a request denotes, or with the reason why it
@@ -27,7 +28,7 @@ func (ar *arrays) arrayOf(q *request.Request, then func(a gdbtext.Array, refusal
 			a.Kind = gdbtext.Characters
 		}
 		switch {
-		case gdbtext.HasSideEffects(expr, a.Shape.Fortran):
+		case sideeffect.Of(expr, a.Shape.Fortran):
 			then(gdbtext.Array{}, &protocol.Fault{Kind: protocol.FaultGDB, Message: "the elements of " + expr + " would be got by evaluating it again"})
 		case !ok:
 			then(gdbtext.Array{OfObjects: strings.Contains(answered.Text, "std::")},

@@ -14,6 +14,7 @@ import (
 	"sdm/protocol"
 	"sdm/protocol/digest"
 	"sdm/protocol/pattern"
+	"sdm/protocol/sideeffect"
 )
 
 // hashed is the body of hash. The hash of block K of span S is in column "S.K"; the
@@ -112,7 +113,7 @@ func (ah *hasher) hasObjects(q *request.Request, a gdbtext.Array, then func(bool
 // the value has.
 func (ah *hasher) hashItems(q *request.Request, array bool, refusal *protocol.Fault) {
 	w := gdbtext.ParsePrinting(q.Args)
-	if gdbtext.HasSideEffects(w.Expr, false) {
+	if sideeffect.Of(w.Expr, false) {
 		ah.Fail(q, refusal)
 		return
 	}

@@ -10,6 +10,7 @@ import (
 	"sdm/backend/gdb/request"
 	"sdm/protocol"
 	"sdm/protocol/pattern"
+	"sdm/protocol/sideeffect"
 )
 
 // printedLast is the last value that was printed. gdb keeps a history only of values
@@ -112,7 +113,7 @@ func (p *Printer) lastUsable() *protocol.Fault {
 		why = "the rank has run since it was printed"
 	case p.last.at != p.Chosen():
 		why = fmt.Sprintf("it was printed in frame %d of thread %d", p.last.at.Frame, p.last.at.Thread)
-	case gdbtext.HasSideEffects(p.last.expr, false):
+	case sideeffect.Of(p.last.expr, false):
 		why = "it calls or changes something"
 	default:
 		return nil

@@ -6,6 +6,7 @@ import (
 	"sdm/backend/gdb/gdbtext"
 	"sdm/backend/gdb/request"
 	"sdm/protocol"
+	"sdm/protocol/sideeffect"
 )
 
 // replyMembers answers with the members of a structure from first on. It returns false if the value has
@@ -18,7 +19,7 @@ func (p *Printer) replyMembers(q *request.Request, value string, first int) bool
 	}
 	text, last := gdbtext.PageOfMembers(all, first, p.most(w))
 	body := Printed{Expr: q.Args.Expr, Format: q.Args.Format}
-	if !gdbtext.HasSideEffects(w.Expr, false) { // otherwise the other members cannot be asked for
+	if !sideeffect.Of(w.Expr, false) { // otherwise the other members cannot be asked for
 		body.Elements, body.First, body.Last, body.Members = len(all), first, last, true
 	}
 	p.replyValue(q, body, text)

@@ -9,6 +9,7 @@ import (
 	"sdm/backend/gdb/gdbtext"
 	"sdm/backend/gdb/request"
 	"sdm/protocol"
+	"sdm/protocol/sideeffect"
 )
 
 // evaluatedWhole answers with a value. If gdb has truncated the value, or if it is too long, the answer
@@ -44,7 +45,7 @@ func (p *Printer) evaluatedLarge(q *request.Request, refusal request.Answer) {
 	w := q.Printing()
 	p.arrays.arrayOf(q, func(a gdbtext.Array, bad *protocol.Fault) {
 		switch {
-		case gdbtext.HasSideEffects(w.Expr, a.Shape.Fortran):
+		case sideeffect.Of(w.Expr, a.Shape.Fortran):
 			p.Refused(q, refusal)
 		case bad == nil && a.Size <= MaxFetched:
 			p.pageOfArray(q, w, a, 0, gdbtext.PageSize-1)
@@ -75,7 +76,7 @@ func (p *Printer) beginning(q *request.Request, expr string, then func(text stri
 	}
 	p.arrays.arrayOf(about, func(a gdbtext.Array, bad *protocol.Fault) {
 		switch {
-		case gdbtext.HasSideEffects(w.Expr, a.Shape.Fortran):
+		case sideeffect.Of(w.Expr, a.Shape.Fortran):
 			then("", bad)
 		case bad == nil && a.Size <= MaxFetched && !a.Scattered:
 			last := min(a.Shape.Elements(), gdbtext.PageSize, max(MaxFetched/a.Size, 1)) - 1

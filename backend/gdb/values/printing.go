@@ -9,6 +9,7 @@ import (
 	"sdm/backend/gdb/gdbtext"
 	"sdm/backend/gdb/request"
 	"sdm/protocol/pattern"
+	"sdm/protocol/sideeffect"
 )
 
 const (
@@ -36,7 +37,7 @@ func (p *Printer) askPrint(q *request.Request, w gdbtext.Printing, expr string,
 	switch {
 	case !w.Plain() || len(more) > 0:
 		p.askLine(q, w.Line(expr, more...), then)
-	case gdbtext.HasSideEffects(expr, false):
+	case sideeffect.Of(expr, false):
 		p.askOutput(q, expr, then)
 	default:
 		p.askMI(q, expr, func(a request.Answer, value string) {

@@ -9,8 +9,8 @@ import (
 	"sdm/master/session"
 	"sdm/master/text"
 	"sdm/protocol"
-	"sdm/protocol/pattern"
 	"sdm/protocol/rank"
+	"sdm/protocol/sideeffect"
 )
 
 // call is one call of the session and its answers.
@@ -122,7 +122,7 @@ func (x *call) failed() bool {
 // script and only looks. An expression that calls a function does not: its end would leave the
 // rank in that function.
 func (x *call) hung() rank.Set {
-	if x.from.at == nil || x.from.prompt || !x.info().Looks() || callsFunction(x.cmd.Args.Expr) {
+	if x.from.at == nil || x.from.prompt || !x.info().Looks() || sideeffect.Calls(x.cmd.Args.Expr) {
 		return rank.Set{}
 	}
 	return x.ranksWhere(func(g protocol.Group) bool {
@@ -130,11 +130,6 @@ func (x *call) hung() rank.Set {
 		return g.Kind == protocol.KindFault && json.Unmarshal(g.Body, &f) == nil && f.Busy
 	})
 }
-
-// callsFunction reports whether an expression may call a function: "f(" or "p->f (", also "sizeof(".
-func callsFunction(expr string) bool { return functionCall.MatchString(expr) }
-
-var functionCall = pattern.New(`[\pL\pN_$)\]>][ \t]*\(`)
 
 // others returns the ranks without a result.
 func (x *call) others() rank.Set {

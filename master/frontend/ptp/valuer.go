@@ -11,6 +11,7 @@ import (
 	"sdm/protocol"
 	"sdm/protocol/ptp"
 	"sdm/protocol/rank"
+	"sdm/protocol/sideeffect"
 )
 
 // value is the value of an expression on some ranks.
@@ -113,20 +114,9 @@ func (v *valuer) text(ctx context.Context, expr string, ranks rank.Set) []value 
 	return v.printed(ctx, expr, ranks, "", textOf)
 }
 
-// mayChange reports whether an expression may change something, or calls a function: it is evaluated only
-// when Eclipse asks for it.
-func mayChange(expr string) bool {
-	return changing.MatchString(harmless.ReplaceAllString(expr, "  "))
-}
-
-var (
-	changing = regexp.MustCompile(`=|\+\+|--|\w\s*\(`)
-	harmless = regexp.MustCompile(`[=!]=|[^<>][<>]=|\b(?:sizeof|alignof|_Alignof)\b`)
-)
-
 // show asks for what gdb shows of an expression.
 func (j *action) show(ctx context.Context, expr string, ranks rank.Set) calls {
-	if mayChange(expr) {
+	if sideeffect.Of(expr, false) { // then only when Eclipse asks for it
 		return nil
 	}
 	return j.post(ctx, "print", ranks, protocol.Args{Expr: expr, Limit: everyValue})
