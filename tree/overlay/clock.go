@@ -8,23 +8,17 @@ import (
 	"sdm/tree"
 )
 
-// The clock of the root stands while its process is stopped (Ctrl-Z, SIGSTOP): what it waits for is late because it has
-// not run. It looks at its clock once in maxAlarm, and has been stopped if that is overdue by maxLate, which is more
-// than busy machines delay it.
-const (
-	maxAlarm = time.Second
-	maxLate  = 2 * time.Second
-)
+// maxAlarm is how long the root may not look at its clock, which stands while the process is stopped.
+const maxAlarm = time.Second
 
 // now returns the time since the loop was made, without the times in which the root was stopped. The caller holds the
 // vertex lock.
 func (l *Loop) now() time.Duration {
-	now := time.Since(l.start)
-	if late := now - l.alarm; l.isRoot() && l.alarm != 0 && late > maxLate {
-		l.start = l.start.Add(late)
-		return l.alarm
+	due := l.alarm
+	if !l.isRoot() {
+		due = 0
 	}
-	return now
+	return l.watch.At(time.Now(), due)
 }
 
 func (l *Loop) isRoot() bool { return l.cfg.Up != nil }

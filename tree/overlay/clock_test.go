@@ -5,6 +5,7 @@ import (
 	"time"
 
 	"sdm/protocol/wire"
+	"sdm/tree/stopwatch"
 )
 
 func TestClockOfTheRootStandsWhileItIsStopped(t *testing.T) {
@@ -19,7 +20,7 @@ func TestClockOfTheRootStandsWhileItIsStopped(t *testing.T) {
 		{"a server", false, 5 * time.Second, time.Minute},
 	} {
 		t.Run(c.name, func(t *testing.T) {
-			l := &Loop{start: time.Now().Add(-time.Minute), alarm: c.alarm}
+			l := &Loop{watch: stopwatch.Start(time.Now().Add(-time.Minute)), alarm: c.alarm}
 			if c.root {
 				l.cfg.Up = func(wire.Message) {}
 			}

@@ -11,6 +11,7 @@ import (
 	"sdm/protocol"
 	"sdm/protocol/wire"
 	"sdm/tree"
+	"sdm/tree/stopwatch"
 )
 
 // Machine is a vertex as the loop uses it; *tree.Node is one.
@@ -121,7 +122,7 @@ var ErrEnded = errors.New("the session is over")
 // even if the link to the parent is congested.
 type Loop struct {
 	cfg   LoopConfig
-	start time.Time
+	watch stopwatch.Watch
 	inbox *inbox
 	kick  chan struct{} // tells Run to look at the inbox
 	timer *time.Timer
@@ -151,7 +152,7 @@ type Loop struct {
 // NewLoop returns a loop; Run starts it. Inputs posted before Run are kept.
 func NewLoop(cfg LoopConfig) *Loop {
 	l := &Loop{
-		cfg: cfg, start: time.Now(), inbox: newInbox(), kick: make(chan struct{}, 1),
+		cfg: cfg, watch: stopwatch.Start(time.Now()), inbox: newInbox(), kick: make(chan struct{}, 1),
 		timer: time.NewTimer(time.Hour), children: map[tree.NodeID]*neighbour{}, over: make(chan struct{}),
 	}
 	l.timer.Stop()

@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"sdm/master/session"
+	"sdm/tree/stopwatch"
 )
 
 // Clock is the deadline that --connect-wait sets for servers, gdbs and attaches together,
@@ -22,8 +23,8 @@ type Clock struct {
 	over chan struct{} // closed by Stop
 
 	mu    sync.Mutex
-	began time.Time
-	seen  time.Time // when the time was looked at
+	watch stopwatch.Watch
+	seen  time.Duration // what it showed when it was looked at
 }
 
 // NewClock starts a clock; 0 is without limit.
@@ -46,19 +47,14 @@ func NewClock(wait time.Duration) *Clock {
 
 // newClock returns a clock whose user looks at it once in clockLook.
 func newClock(wait time.Duration) *Clock {
-	now := time.Now()
-	return &Clock{wait: wait, over: make(chan struct{}), began: now, seen: now}
+	return &Clock{wait: wait, over: make(chan struct{}), watch: stopwatch.Start(time.Now())}
 }
 
 // Stop ends the goroutine of the clock. It is called once.
 func (c *Clock) Stop() { close(c.over) }
 
-// A process that has not looked at its clock, as it does once in clockLook, for clockGap was stopped. That is longer
-// than busy machines delay it.
-const (
-	clockLook = 250 * time.Millisecond
-	clockGap  = 2 * time.Second
-)
+// clockLook is the time between two looks at a clock.
+const clockLook = 250 * time.Millisecond
 
 // Restart counts from now: the job has left the queue, or its table of held ranks has arrived.
 func (c *Clock) Restart() { c.shift(c.since()) }
@@ -73,19 +69,16 @@ func (c *Clock) except() (over func()) {
 func (c *Clock) shift(by time.Duration) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	c.began = c.began.Add(by)
+	c.watch.Skip(by)
+	c.seen -= by
 }
 
 // since returns how long the start has taken so far.
 func (c *Clock) since() time.Duration {
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	now := time.Now()
-	if gap := now.Sub(c.seen); gap > clockGap {
-		c.began = c.began.Add(gap)
-	}
-	c.seen = now
-	return now.Sub(c.began)
+	c.seen = c.watch.At(time.Now(), c.seen+clockLook)
+	return c.seen
 }
 
 // Left returns the time that remains for gdbs and attaches; 0: no limit.
