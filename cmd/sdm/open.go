@@ -21,6 +21,7 @@ import (
 	"sdm/master/hangfile/offline"
 	"sdm/master/hangfile/report"
 	"sdm/master/session"
+	"sdm/protocol/userfile"
 )
 
 // openOptions are the values of the flags of sdm open.
@@ -124,7 +125,7 @@ func (a *app) writeReport(file *hangfile.File, path string, mode os.FileMode) co
 		}
 		return console.StatusGood
 	}
-	name, err := hangfile.SaveMode(path, mode, write)
+	name, err := userfile.Create(path, mode, write)
 	if err != nil {
 		return a.fail(console.StatusRankFailed, err)
 	}

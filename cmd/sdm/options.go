@@ -27,7 +27,7 @@ type options struct {
 	job     job.Spec
 	args    []string    // what follows the flags
 	match   string      // --match, in place of an argument of attach
-	mode    os.FileMode // --mode of the files that are written; 0: hangfile.OwnMode
+	mode    os.FileMode // --mode of the files that are written; 0: userfile.OwnMode
 
 	sharable  bool // the subcommand can start a session that front ends join and leave
 	keep      time.Duration

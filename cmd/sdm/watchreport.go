@@ -29,6 +29,7 @@ import (
 	"sdm/master/text"
 	"sdm/protocol"
 	"sdm/protocol/canonical"
+	"sdm/protocol/userfile"
 )
 
 const (
@@ -145,10 +146,10 @@ func (w *watch) path(at time.Time) string {
 
 // write writes the hang file and its report, says so, and executes --exec.
 func (w *watch) write(ctx context.Context, f *hangfile.File) {
-	path, err := hangfile.SaveMode(w.path(f.When), w.o.mode, f.Write)
+	path, err := userfile.Create(w.path(f.When), w.o.mode, f.Write)
 	page := ""
 	if err == nil {
-		page, err = hangfile.SaveMode(path+".html", w.o.mode, func(to io.Writer) error { return report.Write(to, f) })
+		page, err = userfile.Create(path+".html", w.o.mode, func(to io.Writer) error { return report.Write(to, f) })
 	}
 	w.remark(saidOf(f, path, page, err))
 	w.execute(ctx, f, path, page)

@@ -21,6 +21,7 @@ import (
 	"sdm/protocol/column"
 	"sdm/protocol/rank"
 	"sdm/protocol/stack"
+	"sdm/protocol/userfile"
 	"sdm/protocol/wait"
 )
 
@@ -347,43 +348,9 @@ func TestOldFile(t *testing.T) {
 	}
 }
 
-func TestSave(t *testing.T) {
-	dir := t.TempDir()
-	write := func(text string) func(io.Writer) error {
-		return func(w io.Writer) error { _, err := io.WriteString(w, text); return err }
-	}
-	for i, c := range []struct{ path, want string }{
-		{"hang-1.5", "hang-1.5"}, {"hang-1.5", "hang-1.5-2"}, {"hang-1.5", "hang-1.5-3"}, {"x.html", "x.html"}, {"x.html", "x-2.html"},
-	} {
-		got, err := Save(filepath.Join(dir, c.path), write(fmt.Sprint(i)))
-		if err != nil || got != filepath.Join(dir, c.want) {
-			t.Errorf("Save %s: %s, %v; want %s", c.path, got, err, c.want)
-		}
-		if b, _ := os.ReadFile(got); string(b) != fmt.Sprint(i) {
-			t.Errorf("%s contains %q", got, b)
-		}
-	}
-	full := errors.New("disk full")
-	if _, err := Save(filepath.Join(dir, "y"), func(io.Writer) error { return full }); !errors.Is(err, full) {
-		t.Errorf("a failed write: %v", err)
-	}
-	if _, err := Save(filepath.Join(dir, "none", "y"), write("")); !errors.Is(err, os.ErrNotExist) {
-		t.Errorf("no directory: %v", err)
-	}
-	left, _ := filepath.Glob(filepath.Join(dir, "*"))
-	hidden, _ := filepath.Glob(filepath.Join(dir, ".*"))
-	if len(left) != 5 || len(hidden) != 0 {
-		t.Errorf("in the directory: %v %v", left, hidden)
-	}
-	// Where there are no hard links, the name is reserved, and a taken one is not replaced.
-	if err := publish(filepath.Join(dir, "absent"), filepath.Join(dir, "x.html")); !os.IsExist(err) {
-		t.Errorf("a taken name: %v", err)
-	}
-}
-
 func TestReadFile(t *testing.T) {
 	dir := t.TempDir()
-	path, err := Save(filepath.Join(dir, "hang"), sample().Write)
+	path, err := userfile.Create(filepath.Join(dir, "hang"), 0, sample().Write)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -431,23 +398,5 @@ func TestVersions(t *testing.T) {
 	got := fmt.Sprint(f.Versions)
 	if want := "[{MPI MPICH 4.0.2 3} {MPI Open MPI 4.1.4 0-2} {gdb 13.1 }]"; got != want {
 		t.Errorf("%s, want %s", got, want)
-	}
-}
-
-// Only the owner reads a file, whatever the umask is, unless another mode is given.
-func TestModes(t *testing.T) {
-	dir, write := t.TempDir(), func(w io.Writer) error { return nil }
-	shared, err := SaveMode(filepath.Join(dir, "shared"), 0o640, write)
-	if err != nil {
-		t.Fatal(err)
-	}
-	own, err := Save(filepath.Join(dir, "own"), write)
-	if err != nil {
-		t.Fatal(err)
-	}
-	for path, want := range map[string]os.FileMode{shared: 0o640, own: 0o600} {
-		if info, err := os.Stat(path); err != nil || info.Mode().Perm() != want {
-			t.Errorf("%s: %v, %v", path, info.Mode(), err)
-		}
 	}
 }

@@ -1,6 +1,6 @@
-// Package userfile reads files that a person names. Such a file may be anything: a pipe to which
+// Package userfile reads and writes files that a person names. Such a file may be anything: a pipe to which
 // nobody writes, a device without end, a core file. Reading takes a bounded amount of memory and ends
-// with a context.
+// with a context. What is written appears whole or not at all.
 package userfile
 
 import (

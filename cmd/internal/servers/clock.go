@@ -93,9 +93,9 @@ func (c *Clock) Left() time.Duration {
 // what remains, so that there is time left to start the gdbs of the servers that have registered.
 func (c *Clock) ForServers() time.Duration { return c.Left() * 2 / 3 }
 
-// Tell adds the remaining time to a call that starts or attaches to ranks.
+// Tell adds the remaining time to a call that starts or attaches to ranks; nil stays nil.
 func (c *Clock) Tell(call *session.Call) *session.Call {
-	if left := c.Left(); left > 0 && (call.Command == "launch" || call.Command == "attach") {
+	if left := c.Left(); left > 0 && call != nil && (call.Command == "launch" || call.Command == "attach") {
 		timed := *call
 		timed.Args.Within = left.String()
 		return &timed

@@ -104,7 +104,7 @@ type Config struct {
 	WholeSets bool
 	// Interrupts receives Ctrl-C while the prompt does not read. nil: none.
 	Interrupts <-chan struct{}
-	// FileMode is the mode of hang files, and of exports if it is given; 0 is hangfile.OwnMode, and for exports that
+	// FileMode is the mode of hang files, and of exports if it is given; 0 is userfile.OwnMode, and for exports that
 	// of the umask.
 	FileMode os.FileMode
 	// HangFile returns a hang file for this time, with nothing of the ranks, for stacks --hang-file; nil: not available.

@@ -3,16 +3,11 @@
 package console
 
 import (
-	"cmp"
 	"encoding/json"
 	"errors"
-	"fmt"
-	"io/fs"
 	"os"
-	"path/filepath"
 	"slices"
 	"strings"
-	"syscall"
 
 	"sdm/master/hangfile"
 	"sdm/master/language"
@@ -20,6 +15,7 @@ import (
 	"sdm/master/text"
 	"sdm/protocol"
 	"sdm/protocol/stack"
+	"sdm/protocol/userfile"
 )
 
 // writeNotes writes what an exported tree does not contain.
@@ -112,7 +108,7 @@ func exportStacks(x *call, mode os.FileMode) exported {
 			out = text.Export(tree, x.cmd.Export, sampled)
 		}
 		return "[" + text.Ranks(x.results) + "] " + x.cmd.Name + ": " + text.Plural(strings.Count(out, "\n"), "line") + " written to " + x.cmd.File,
-			writeFile(path, out, mode)
+			userfile.Replace(path, out, mode)
 	}
 	return exported{withoutResults(x), write}
 }
@@ -132,7 +128,7 @@ func exportHang(x *call, states *session.States, cfg *Config) exported {
 		}
 		f.States = hangfile.StatesOf(states)
 		f.Judge()
-		name, err := hangfile.SaveMode(path, cfg.FileMode, f.Write)
+		name, err := userfile.Create(path, cfg.FileMode, f.Write)
 		return "[" + text.Ranks(x.results) + "] " + x.cmd.Name + ": written to " + name + " (sdm open " + name + ")", err
 	}}
 }
@@ -144,7 +140,7 @@ func exportBreakpoints(x *call) exported {
 		if out == "" {
 			return "Nothing to save.", nil
 		}
-		return "Saved to file '" + x.cmd.File + "'.", writeFile(path, out, 0)
+		return "Saved to file '" + x.cmd.File + "'.", userfile.Replace(path, out, 0)
 	}}
 }
 
@@ -152,49 +148,4 @@ func exportBreakpoints(x *call) exported {
 func withoutResults(x *call) []protocol.Group {
 	return slices.DeleteFunc(slices.Clone(x.groups),
 		func(g protocol.Group) bool { return g.Kind == protocol.KindResult || isNote(x, g) })
-}
-
-// writeFile writes a text to a file; mode 0 is that of the umask, or of the file that it replaces. A file that cannot
-// be written as a whole, as on a full disk, does not appear, and one that was there is as before. Devices and pipes,
-// and files that other names or users have, are written where they are.
-func writeFile(path, text string, mode os.FileMode) error {
-	old, err := os.Lstat(path)
-	if err == nil && !replaceable(old) {
-		return os.WriteFile(path, []byte(text), 0o666)
-	}
-	name := filepath.Join(filepath.Dir(path), fmt.Sprintf(".sdm-%d.part", os.Getpid()))
-	t, err := os.OpenFile(name, os.O_WRONLY|os.O_CREATE|os.O_EXCL, 0o666)
-	if err != nil && old != nil { // a directory of others, say
-		return os.WriteFile(path, []byte(text), 0o666)
-	}
-	if err != nil {
-		return namedError(path, err)
-	}
-	defer os.Remove(name)
-	_, err = t.WriteString(text)
-	if mode == 0 && old != nil {
-		mode = old.Mode().Perm()
-	}
-	if err == nil && mode != 0 {
-		err = t.Chmod(mode)
-	}
-	if err = cmp.Or(err, t.Close()); err != nil {
-		return namedError(path, err)
-	}
-	return os.Rename(name, path)
-}
-
-// namedError returns an error about the file that the user has named, not the one beside it.
-func namedError(path string, err error) error {
-	var cause *fs.PathError
-	if errors.As(err, &cause) {
-		return &fs.PathError{Op: cause.Op, Path: path, Err: cause.Err}
-	}
-	return err
-}
-
-// replaceable reports whether another file may take the place of one.
-func replaceable(old os.FileInfo) bool {
-	stat, ok := old.Sys().(*syscall.Stat_t)
-	return ok && old.Mode().IsRegular() && stat.Nlink == 1 && int(stat.Uid) == os.Geteuid()
 }
