@@ -220,14 +220,6 @@ type asked struct {
 	launcher string // value of --launcher
 }
 
-// forms returns a way and those that it is a form of.
-func forms(w way) (all []way) {
-	for ; w >= 0; w = ways[w].of {
-		all = append(all, w)
-	}
-	return all
-}
-
 // refusal returns why a flag has no place in the ways that are gone; nil: all have one.
 func (a asked) refusal() error {
 	slices.SortFunc(a.ways, func(x, y way) int { return int(y - x) })

@@ -212,3 +212,11 @@ func TestHiddenFlagsHaveNoEffect(t *testing.T) {
 		})
 	}
 }
+
+// forms returns a way and those that it is a form of.
+func forms(w way) (all []way) {
+	for ; w >= 0; w = ways[w].of {
+		all = append(all, w)
+	}
+	return all
+}
