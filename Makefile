@@ -46,7 +46,7 @@ platform:
 	@case ' $(PLATFORMS) ' in *" $$($(GO) env GOOS)/$$($(GO) env GOARCH) "*) ;; \
 	  *) echo "sdm runs on $(PLATFORMS) only, not on $$($(GO) env GOOS)/$$($(GO) env GOARCH)"; exit 1;; esac
 
-.PHONY: platform help build demo test apps check unit e2e lane1 lane2 floors lint fuzz faults roots matrix tapes bench clean
+.PHONY: platform help build demo test apps check unit e2e lane1 lane2 floors lint lintbeside fuzz faults roots matrix tapes bench clean
 
 help: ## list the targets
 	@grep -hE '^[a-z0-9]+:.*##' $(MAKEFILE_LIST) | sed 's/:.*## /\t/' | expand -t 12
@@ -71,22 +71,21 @@ test: ## everything: format, vet, staticcheck, floors, unit, simulation, fuzz se
 	@.ci/deps gdb gcc g++ gfortran python3 /usr/lib/python3/dist-packages/mpi4py eu-stack musl-gcc /usr/share/doc/libopenblas-dev mpirun.openmpi mpicc.openmpi mpiexec.mpich mpicc.mpich pkg-config zstd $(HOSTS)
 	@mkdir -p $(BIN) && rm -f $(BIN)/roots.txt
 	@testdata/roots/fetch trixie forky >$(BIN)/roots.txt 2>&1 & # what e2e runs on other releases; its tests wait for it
-	@$(MAKE) --no-print-directory lint build
-	@$(MAKE) --no-print-directory unit
+	@$(MAKE) --no-print-directory build unit
 	@cat $(BIN)/roots.txt
-	@$(MAKE) --no-print-directory e2e
+	@$(MAKE) --no-print-directory -j3 lane1 lane2 lintbeside
 
 unit: ## what needs no other program; under -race but for simulated trees
 	$(TESTSUM) --packages '$(SIMULATED)' -- -timeout 10m
 	$(TESTSUM) --packages '$(UNIT)' -- -race -p 3 -timeout 10m
 
 # Two lanes, a package at a time in each: half of the time they wait. Not more: they start real gdbs and MPI jobs by
-# the dozen, and what they wait for has deadlines.
+# the dozen, and what they wait for has deadlines. What has none, lint, gets the time that they leave.
 e2e: build ## real gdbs, real Open MPI and MPICH, real processes killed
 	@$(MAKE) --no-print-directory -j2 lane1 lane2
 
 lane1:
-	$(TESTSUM) $(RERUN) --packages '$(E2E)' -- -timeout 45m
+	$(TESTSUM) $(RERUN) --packages '$(E2E)' -- -timeout 45m -parallel 3
 
 lane2:
 	$(TESTSUM) $(RERUN) --packages '$(UNRACED)' -- -p 1 -timeout 45m
@@ -108,6 +107,9 @@ lint: ## gofmt, vet, staticcheck, unreachable functions, floors
 	$(if $(WITH_PMIX),$(GO) vet -tags pmix ./cmd/sdm-pmix && $(GO) tool staticcheck -tags pmix ./cmd/sdm-pmix)
 	@$(MAKE) --no-print-directory floors
 
+lintbeside: # in the time that the lanes leave
+	@nice -n 19 $(MAKE) --no-print-directory lint
+
 floors: ## who imports whom: arrows point down only
 	$(GO) test -count=1 ./cmd/internal/check/floors
 
@@ -121,7 +123,7 @@ faults: ## 1,000 random fault schedules on simulated trees of 64 servers, 3,000 
 	$(GO) test ./tree/treetest -run Faults -schedules 1000
 	$(GO) test -count=1 -timeout 60m -run '^TestRandomEnds$$' ./cmd/internal/check/e2e -ends 1000
 	$(GO) test -count=1 -timeout 30m -run '^TestSamplerEnds$$' ./cmd/internal/check/e2e -sampler-ends 1000
-	$(TESTSUM) $(RERUN) --packages '$(E2E)' -- -race -timeout 90m -raced -all-prrte
+	$(TESTSUM) $(RERUN) --packages '$(E2E)' -- -race -timeout 120m -raced -all-prrte -all-hangs -all-dialogs
 	$(TESTSUM) $(RERUN) --packages '$(UNRACED)' -- -race -p 1 -timeout 60m
 	$(GO) test -count=1 -timeout 90m -run '^TestSessions$$' ./cmd/internal/check/oracle -sessions 1000
 

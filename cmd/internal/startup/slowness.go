@@ -9,9 +9,9 @@ import (
 )
 
 // maxSlowness bounds what Slowness returns.
-const maxSlowness = 10
+const maxSlowness = 4
 
-// Slowness returns how many times as long as on an idle machine a start takes here now, from 1 to 10: the time in
+// Slowness returns how many times as long as on an idle machine a start takes here now, from 1 to 4: the time in
 // which the first thread of this process ran or wanted to run, over that in which it ran (Linux
 // Documentation/scheduler/sched-stats.rst, /proc/PID/schedstat). A gdb that starts beside 15 busy processes for each
 // processor takes five times as long, and so does this program. 1: the kernel does not tell.

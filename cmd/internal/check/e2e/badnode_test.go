@@ -25,6 +25,7 @@ func (s *scene) spinners(h *launchtest.Hosts, hosts ...int) (list string, ranks 
 // TestBadNodes checks that a fault of one node costs only its own ranks, and is reported with host
 // and cause. The session continues with the others, and reports the fault again at its end.
 func TestBadNodes(t *testing.T) {
+	t.Parallel()
 	h := launchtest.Up(t, 4)
 	shell := []string{"--remote-shell", filepath.Join(launchtest.Scripts(), "remsh")}
 	attach := func(s *scene, list string, args ...string) *process {

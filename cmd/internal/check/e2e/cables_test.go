@@ -41,6 +41,7 @@ func (s *scene) spreadOut() *spread {
 // TestHostsThatAreCutOff checks that a fault of the network to a host costs only the ranks of that
 // host, and that the session continues.
 func TestHostsThatAreCutOff(t *testing.T) {
+	t.Parallel()
 	for _, c := range []struct {
 		name string
 		host int // its server is lost
@@ -56,6 +57,7 @@ func TestHostsThatAreCutOff(t *testing.T) {
 			func(o *spread) { o.signalServer(1, syscall.SIGSTOP) }, func(o *spread) { o.signalServer(1, syscall.SIGCONT) }},
 	} {
 		t.Run(c.name, func(t *testing.T) {
+			t.Parallel()
 			s := newScene(t)
 			o := s.spreadOut()
 			o.turn()
@@ -106,6 +108,7 @@ func TestQuitBehindASilentServer(t *testing.T) {
 
 // TestSlowHost checks that a slow network delays answers, but that no rank is lost.
 func TestSlowHost(t *testing.T) {
+	t.Parallel()
 	s := newScene(t)
 	o := s.spreadOut()
 	o.hosts.Slow(1, "256kbit")

@@ -16,7 +16,7 @@ import (
 
 // The number of random ends of attaches in total, and their seed.
 var (
-	ends    = flag.Int("ends", 60, "random ends of attaches to try on all kinds of jobs, together")
+	ends    = flag.Int("ends", 20, "random ends of attaches to try on all kinds of jobs, together")
 	endSeed = flag.Uint64("end-seed", 0, "seed of them; 0 is another one each time")
 )
 
@@ -140,6 +140,10 @@ func newVictims(t *testing.T, kind string) *victims {
 	return v
 }
 
+// startWait is less than settleTime: what is started by an sdm that is killed waits so long for it. By itself sdm would
+// wait longer on a busy machine.
+const startWait = "30s"
+
 // attaches are ways of attaching. LINE is a source line that all ranks reach.
 var attaches = [][]string{
 	{"stacks"},
@@ -174,7 +178,7 @@ func (v *victims) endJob(random *rand.Rand) {
 	if v.t.Failed() {
 		return
 	}
-	sdm := v.at("attach", "-b", "-e", "continue &", "-e", "shell sleep 0.2", v.target)
+	sdm := v.at("attach", "-b", "--connect-wait", startWait, "-e", "continue &", "-e", "shell sleep 0.2", v.target)
 	after := 20*time.Millisecond + time.Duration(random.Int64N(int64(600*time.Millisecond)))
 	<-time.After(after)
 	sig := []syscall.Signal{syscall.SIGTERM, syscall.SIGKILL}[random.IntN(2)]
@@ -208,7 +212,7 @@ func (v *victims) play(random *rand.Rand) {
 		line, target = line[:last], strconv.Itoa(v.ranks[random.IntN(len(v.ranks))])
 	}
 	after := 20*time.Millisecond + time.Duration(random.Int64N(int64(600*time.Millisecond)))
-	sdm := v.at(append(line, target)...)
+	sdm := v.at(append(line, "--connect-wait", startWait, target)...)
 	<-time.After(after)
 	// A gdb that is killed while its breakpoints are in a rank may cost that rank: before the
 	// server notices, a thread can reach a trap (docs/fault-tolerance.md, "A lost gdb").

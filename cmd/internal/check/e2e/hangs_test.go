@@ -84,6 +84,7 @@ var numbersOfHangs = regexp.MustCompile(`(thread |hang-fifo-|hang-lock-)(?:\d{2,
 
 // TestHangs plants hangs in jobs of real MPI.
 func TestHangs(t *testing.T) {
+	t.Parallel()
 	for i, h := range hangs {
 		for k, m := range starters {
 			want := h.want
@@ -94,9 +95,11 @@ func TestHangs(t *testing.T) {
 				continue
 			}
 			t.Run(m.name+"/"+h.name, func(t *testing.T) {
+				t.Parallel()
 				s := newScene(t)
 				job := s.hang(m, h.name)
 				defer job.kill()
+				job.yield()
 				s.eventually(patience, func() string { // it may not hang yet
 					if got, _, _ := strings.Cut(job.waits(), "\n"); got != want {
 						return "it says " + got + "\nand not " + want
@@ -131,11 +134,14 @@ func (h *hung) offline(want string) {
 // TestWaitsOfDebuggedRanks checks that the prompt tells what ranks wait for that gdb has, whether they are stopped or
 // run, with a gdb each and with one for all.
 func TestWaitsOfDebuggedRanks(t *testing.T) {
+	t.Parallel()
 	for k, m := range starters {
 		t.Run(m.name, func(t *testing.T) {
+			t.Parallel()
 			s := newScene(t)
 			job := s.hang(m, "tag")
 			defer job.kill()
+			job.yield()
 			for _, layout := range []string{"1", "5"} {
 				args := []string{"attach", "--batch", "--ranks-per-gdb", layout, "-e", "waits --samples 1"}
 				if k == 0 || *allHangs {
@@ -157,9 +163,11 @@ func TestWaitsOfDebuggedRanks(t *testing.T) {
 
 // TestOtherNumbers gives the ranks numbers in the opposite order of MPI_COMM_WORLD, and only some of them numbers.
 func TestOtherNumbers(t *testing.T) {
+	t.Parallel()
 	s := newScene(t)
 	job := s.hang(openMPI, "tag")
 	defer job.kill()
+	job.yield()
 	said := func(pids []string) string {
 		first, _, _ := strings.Cut(s.waitsOf(pids), "\n")
 		return first
@@ -215,15 +223,18 @@ var pythonHangs = []planted{
 
 // TestHangsOfPython plants hangs in jobs of mpi4py, with Open MPI.
 func TestHangsOfPython(t *testing.T) {
+	t.Parallel()
 	python := pythonOfMPI(t)
 	for i, h := range pythonHangs {
 		if i >= 2 && !*allHangs {
 			continue
 		}
 		t.Run(h.name, func(t *testing.T) {
+			t.Parallel()
 			s := newScene(t)
 			job := s.hung(openMPI, python, absolute(t, sources+"/hang.py"), h.name)
 			defer job.kill()
+			job.yield()
 			s.eventually(patience, func() string {
 				if got := job.waits(); !strings.HasPrefix(got, h.want) {
 					return "it says " + got + "\nand not " + h.want
@@ -236,15 +247,18 @@ func TestHangsOfPython(t *testing.T) {
 
 // TestHangsInFortran plants one hang in a job of each binding of Fortran.
 func TestHangsInFortran(t *testing.T) {
+	t.Parallel()
 	for k, m := range starters {
 		for i, binding := range []string{"f08", "mpi", "mpif"} {
 			if i%2 != k && !*allHangs {
 				continue
 			}
 			t.Run(m.name+"/"+binding, func(t *testing.T) {
+				t.Parallel()
 				s := newScene(t)
 				job := s.hung(m, fortran(t, m, binding == "f08"), binding)
 				defer job.kill()
+				job.yield()
 				want := []string{"certain: deadlock: 0-2,4 wait in MPI_Allreduce on MPI_COMM_WORLD for 3, 3 waits for 2 (receive tag 99, 2 has sent tag 7)"}
 				if m.command != openMPI.command && binding == "f08" { // some releases pass the communicator in a way that is not found
 					want = append(want, "certain: 3 waits for 2 (receive tag 99, 2 has sent tag 7); 2 is in MPI_Allreduce, it is not known for whom")
@@ -311,6 +325,17 @@ func (s *scene) hung(m starter, args ...string) *hung {
 		return ""
 	})
 	return h
+}
+
+// yield leaves the processors to others: ranks that wait for a message spin. A job that goes on must not be starved,
+// or it seems to hang.
+func (h *hung) yield() {
+	h.s.t.Helper()
+	for _, pid := range h.pids {
+		if err := syscall.Setpriority(syscall.PRIO_PROCESS, pid, 19); err != nil {
+			h.s.t.Fatalf("nice of process %d: %v", pid, err)
+		}
+	}
 }
 
 // waits returns what sdm waits says.

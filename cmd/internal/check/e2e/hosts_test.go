@@ -41,6 +41,7 @@ func TestStartersOnSeveralHosts(t *testing.T) {
 // TestHostThatIsCutOffDuringLaunch cuts off one of two hosts. The missing ranks must be named, and
 // no process may be left.
 func TestHostThatIsCutOffDuringLaunch(t *testing.T) {
+	t.Parallel()
 	h := launchtest.Up(t, 3)
 	m := starters[1]
 	s := newScene(t)

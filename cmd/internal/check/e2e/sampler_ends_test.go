@@ -11,7 +11,7 @@ import (
 	"time"
 )
 
-var samplerEnds = flag.Int("sampler-ends", 12, "random ends of the sampling of stacks")
+var samplerEnds = flag.Int("sampler-ends", 6, "random ends of the sampling of stacks")
 
 // TestSamplerEnds kills sdm, sdm-master and servers while they sample stacks without a pause. After
 // each of them the ranks must run untraced, and no process of sdm may be left. The seed is that of

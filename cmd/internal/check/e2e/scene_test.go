@@ -91,19 +91,18 @@ func (s *scene) nothingIsLeft() {
 	})
 }
 
-// eventually repeats a check until it returns "" and no complaint.
+// eventually repeats a check until it returns "" and no complaint. Most checks read /proc, which costs
+// milliseconds: the intervals grow.
 func (s *scene) eventually(bound time.Duration, check func() string) {
 	s.t.Helper()
 	late := time.After(bound)
-	again := time.NewTicker(20 * time.Millisecond)
-	defer again.Stop()
-	for {
+	for interval := 5 * time.Millisecond; ; interval = min(2*interval, 50*time.Millisecond) {
 		complaint := check()
 		if complaint == "" {
 			return
 		}
 		select {
-		case <-again.C:
+		case <-time.After(interval):
 		case <-late:
 			s.t.Errorf("after %v: %s", bound, complaint)
 			return

@@ -24,6 +24,7 @@ var (
 // end of about every third session kills the front end. Before the end an answer that comes in time
 // must account for all ranks. At the end no process may be left.
 func TestFaultSchedules(t *testing.T) {
+	t.Parallel()
 	seed := *scheduleSeed
 	if seed == 0 {
 		seed = uint64(time.Now().UnixNano())

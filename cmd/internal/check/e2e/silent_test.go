@@ -74,6 +74,7 @@ func TestGDBThatFallsSilent(t *testing.T) {
 // TestSecondGDBFallsSilent has a replacement gdb that does not answer. The rank is lost within
 // --connect-wait, and runs on.
 func TestSecondGDBFallsSilent(t *testing.T) {
+	t.Parallel()
 	s := newScene(t)
 	rank := s.start(program("spin"))
 	pid := rank.cmd.Process.Pid

@@ -45,17 +45,11 @@ var onOneMachine = []string{
 // slurmMPI is how srun starts programs of each MPI.
 var slurmMPI = map[string]string{"Open MPI": "--mpi=pmix", "MPICH": "--mpi=pmi2"}
 
-// TestSlurm has one real cluster for all tests that need one.
+// TestSlurm has one real cluster for all tests of jobs that sdm starts.
 func TestSlurm(t *testing.T) {
 	t.Parallel()
 	s, cluster := newCluster(t)
-	plugins := s.slurmPlugins(cluster)
-	needPlugin := func(t *testing.T, m starter) {
-		t.Helper()
-		if name := strings.TrimPrefix(slurmMPI[m.name], "--mpi="); !strings.Contains(plugins, name) {
-			t.Skipf("Slurm has no plugin %s here: %s", name, plugins)
-		}
-	}
+	needPlugin := s.slurmPlugins(cluster)
 	for _, m := range starters {
 		t.Run("in an allocation, "+m.name, func(t *testing.T) {
 			needPlugin(t, m)
@@ -83,12 +77,8 @@ func TestSlurm(t *testing.T) {
 		watchedBatch(t, s.sub(t), cluster, starters[1])
 	})
 	for _, m := range starters {
-		t.Run("servers beside a running job, "+m.name, func(t *testing.T) { needPlugin(t, m); besideAStep(t, s.sub(t), cluster, m) })
-	}
-	for _, m := range starters {
 		t.Run("srun under control, "+m.name, func(t *testing.T) { needPlugin(t, m); heldSrun(t, s.sub(t), cluster, m) })
 	}
-	t.Run("attach by a tool, and by srun", func(t *testing.T) { attachByTool(t, s.sub(t), cluster) })
 	for _, m := range starters {
 		t.Run("its own starter in an allocation, "+m.name, func(t *testing.T) { ownStarter(t, s.sub(t), cluster, m) })
 	}
@@ -100,15 +90,8 @@ func TestSlurm(t *testing.T) {
 		front.status(patience)
 		front.says(directed...)
 	})
-	t.Run("ranks with a /tmp of their own", func(t *testing.T) { ownTmp(t, s.sub(t), cluster) })
-	t.Run("a job of components", func(t *testing.T) { heterogeneous(t, s.sub(t), cluster) })
 	t.Run("a task prolog fails", func(t *testing.T) { badProlog(t, s.sub(t), cluster) })
-	t.Run("full interconnect, sattach of no use", func(t *testing.T) { hardSlurm(t, s.sub(t), cluster) })
 	t.Run("staged by Slurm", func(t *testing.T) { stagedBySlurm(t, s.sub(t), cluster) })
-	t.Run("attach by the job's number", func(t *testing.T) { attachByNumber(t, s.sub(t), cluster) })
-	for _, m := range starters {
-		t.Run("attach by the number of a job of mpirun, "+m.name, func(t *testing.T) { attachInside(t, s.sub(t), cluster, m) })
-	}
 	t.Run("a job in the queue is cancelled", func(t *testing.T) {
 		s := s.sub(t)
 		first := s.on(cluster.Hosts, 0, "salloc", "-N3", "--exclusive", "sh", "-c", "echo granted; read end")
@@ -149,12 +132,18 @@ func TestSlurm(t *testing.T) {
 	})
 }
 
-// slurmPlugins returns the ways in which srun can start MPI programs here.
-func (s *scene) slurmPlugins(cluster *launchtest.Slurm) string {
+// slurmPlugins returns a function that skips a test if srun cannot start programs of an MPI here.
+func (s *scene) slurmPlugins(cluster *launchtest.Slurm) func(*testing.T, starter) {
 	s.t.Helper()
 	list := s.on(cluster.Hosts, 0, "srun", "--mpi=list")
 	list.exits(0)
-	return strings.Join(strings.Fields(list.out.text()+list.err.text()), " ")
+	plugins := strings.Join(strings.Fields(list.out.text()+list.err.text()), " ")
+	return func(t *testing.T, m starter) {
+		t.Helper()
+		if name := strings.TrimPrefix(slurmMPI[m.name], "--mpi="); !strings.Contains(plugins, name) {
+			t.Skipf("Slurm has no plugin %s here: %s", name, plugins)
+		}
+	}
 }
 
 // sub returns a scene for a part of a test that shares the environment of s.

@@ -13,6 +13,24 @@ import (
 	"sdm/launch/launchtest"
 )
 
+// TestSlurmAttach has another one for all tests of jobs that run already.
+func TestSlurmAttach(t *testing.T) {
+	t.Parallel()
+	s, cluster := newCluster(t)
+	needPlugin := s.slurmPlugins(cluster)
+	for _, m := range starters {
+		t.Run("servers beside a running job, "+m.name, func(t *testing.T) { needPlugin(t, m); besideAStep(t, s.sub(t), cluster, m) })
+	}
+	t.Run("attach by a tool, and by srun", func(t *testing.T) { attachByTool(t, s.sub(t), cluster) })
+	t.Run("ranks with a /tmp of their own", func(t *testing.T) { ownTmp(t, s.sub(t), cluster) })
+	t.Run("a job of components", func(t *testing.T) { heterogeneous(t, s.sub(t), cluster) })
+	t.Run("full interconnect, sattach of no use", func(t *testing.T) { hardSlurm(t, s.sub(t), cluster) })
+	t.Run("attach by the job's number", func(t *testing.T) { attachByNumber(t, s.sub(t), cluster) })
+	for _, m := range starters {
+		t.Run("attach by the number of a job of mpirun, "+m.name, func(t *testing.T) { attachInside(t, s.sub(t), cluster, m) })
+	}
+}
+
 // attachByNumber attaches from the login node to a step of which only the number is known, in part
 // and as a whole. The step runs on to its end.
 func attachByNumber(t *testing.T, s *scene, cluster *launchtest.Slurm) {

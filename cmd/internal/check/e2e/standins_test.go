@@ -15,6 +15,7 @@ import (
 // TestStandInForFlux checks that the stand-in does what the manual pages and sources of Flux tell,
 // as far as TestFlux relies on it.
 func TestStandInForFlux(t *testing.T) {
+	t.Parallel()
 	h := launchtest.Up(t, 2)
 	s := newFlux(t, h, 2)
 	s.env = append(s.env, "CALLER=me")
@@ -103,6 +104,7 @@ func TestStandInForFlux(t *testing.T) {
 
 // TestStandInForPALS checks the traps that the stand-in for PALS has set up.
 func TestStandInForPALS(t *testing.T) {
+	t.Parallel()
 	h := launchtest.Up(t, 2)
 	s := newPALS(t, h, 2)
 	job := s.mpiexec(nil, "-n", "2", "--ppn", "1", "sleep", "1000")

@@ -81,6 +81,7 @@ func TestTorchrun(t *testing.T) {
 // TestTorchrunOnHosts has a job with an agent on each of two hosts and another job of the same ID.
 // The hosts are reached as pods, by kubectl.
 func TestTorchrunOnHosts(t *testing.T) {
+	t.Parallel()
 	s := newScene(t)
 	h := launchtest.Up(t, 3)
 	script, end := s.file("train.py", trainer, 0o600), filepath.Join(s.dir, "end")

@@ -18,7 +18,7 @@ var rows = []row{
 	{"`run` by srun, in allocations and batch scripts", tests(`cmd/internal/check/e2e TestSlurm/(in_an_alloc|srun|batch|staged|MPICH|a_job)`)},
 	{"`attach PID` of mpirun or mpiexec", tests(`cmd/internal/check/e2e Test(AttachToAStarter|AttachBelowAScript|AttachWithoutMPIR)(/|$)`)},
 	{"`attach pids:`, processes of no job", tests(`cmd/internal/check/e2e TestAttachToProcesses`, `backend/gdb TestAttachTo`)},
-	{"`attach slurm:ID`", tests(`cmd/internal/check/e2e TestSlurm/attach_by_the_(job|number)`)},
+	{"`attach slurm:ID`", tests(`cmd/internal/check/e2e TestSlurmAttach/attach_by_the_(job|number)`)},
 	{"Flux: run, attach (a stand-in)", tests(`cmd/internal/check/e2e TestFlux`, `launch/flux Test`)},
 	{"PALS under PBS: run, attach (stand-ins)", tests(`cmd/internal/check/e2e TestPALS`, `launch/pals Test`)},
 	{"torchrun: run, attach (a stand-in)", tests(`cmd/internal/check/e2e TestTorchrun`, `launch TestTorchrun`)},

@@ -15,7 +15,7 @@ import (
 )
 
 var (
-	sessions = flag.Int("sessions", 80, "how many sessions are compared")
+	sessions = flag.Int("sessions", 40, "how many sessions are compared: a session in one layout is one; 39 have each word once")
 	seed     = flag.Uint64("seed", 1, "the seed of the first session")
 	program  = flag.String("program", "", "the program of all sessions; else they take turns")
 	layout   = flag.String("layout", "", "RANKS/PER-GDB of all sessions, such as 8/4; else they take turns")
