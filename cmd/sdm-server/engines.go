@@ -15,9 +15,9 @@ import (
 	"sdm/backend/gdb"
 	"sdm/backend/gdb/custody"
 	"sdm/backend/gdb/gdbtext"
+	"sdm/backend/lazy"
 	"sdm/backend/probe"
 	"sdm/backend/sim"
-	"sdm/backend/watch"
 	"sdm/launch"
 	"sdm/protocol/rank"
 )
@@ -140,7 +140,7 @@ func openProbe(o *options, log *slog.Logger, k backend.Sink) (backend.Backend, e
 func openLazy(o *options, log *slog.Logger, k backend.Sink) (backend.Backend, error) {
 	look := func(k backend.Sink) (backend.Backend, error) { return openProbe(o, log, k) }
 	debug := func(k backend.Sink) (backend.Backend, error) { return openGDB(o, log, k) }
-	return watch.New(look, debug, k)
+	return lazy.New(look, debug, k)
 }
 
 // versionWait limits the time that gdb takes to show its version. It may have to be loaded from a

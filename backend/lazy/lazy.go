@@ -1,8 +1,8 @@
-// Package watch provides a back end whose ranks have no debugger until a command needs one. Until
+// Package lazy provides a back end whose ranks have no debugger until a command needs one. Until
 // then a rank is watched: its process is known and nothing is done to it. A back end without a debugger, the
 // looker, reads the stacks of watched ranks; the first other command makes the debugger, another back end,
 // attach to the rank.
-package watch
+package lazy
 
 import (
 	"context"

@@ -1,4 +1,4 @@
-package watch
+package lazy
 
 import (
 	"context"
@@ -69,7 +69,7 @@ func (r *record) take(t *testing.T, n int) []string {
 // simulated makes the simulated debugger, of 4 ranks.
 func simulated(k backend.Sink) (backend.Backend, error) { return sim.New(sim.Config{Size: 4}, k), nil }
 
-func watchFour(t *testing.T, debug Open) (*Backend, *record) {
+func lazyFour(t *testing.T, debug Open) (*Backend, *record) {
 	t.Helper()
 	r := &record{}
 	b, err := New(simulated, debug, r)
@@ -108,7 +108,7 @@ func request(id protocol.RequestID, ranks rank.Set, name string, a protocol.Args
 
 func TestDebuggerOfAddressedRanksOnly(t *testing.T) {
 	opened := 0
-	b, r := watchFour(t, func(k backend.Sink) (backend.Backend, error) { opened++; return simulated(k) })
+	b, r := lazyFour(t, func(k backend.Sink) (backend.Backend, error) { opened++; return simulated(k) })
 	all := rank.Range(0, 3)
 	b.Do(request(2, all, "stacks", protocol.Args{}))
 	r.expect(t, "reply 2 reply 0-3")
@@ -131,7 +131,7 @@ func TestDebuggerOfAddressedRanksOnly(t *testing.T) {
 
 // A rank is attached to once, until it has ended: for the session, or for the debugger that has it.
 func TestSecondAttach(t *testing.T) {
-	b, r := watchFour(t, simulated)
+	b, r := lazyFour(t, simulated)
 	refused := " attach: " + backend.Running.Refuse(protocol.NeedNew).Message
 	again := func(id protocol.RequestID, n rank.ID) {
 		b.Attach(id, []backend.Target{{Rank: n, Size: 4, PID: 200 + int(n)}}, "", 0)
@@ -149,7 +149,7 @@ func TestSecondAttach(t *testing.T) {
 }
 
 func TestRefusedAttachLeavesRanksWatched(t *testing.T) {
-	b, r := watchFour(t, func(k backend.Sink) (backend.Backend, error) { return refusing{k}, nil })
+	b, r := lazyFour(t, func(k backend.Sink) (backend.Backend, error) { return refusing{k}, nil })
 	b.Do(request(2, rank.Range(0, 1), "print", protocol.Args{Expr: "rank"}))
 	r.expect(t, "reply 2 error 0 print: not permitted", "reply 2 error 1 print: not permitted")
 	b.Do(request(3, rank.Range(0, 3), "stacks", protocol.Args{}))
@@ -183,7 +183,7 @@ func (x fading) Do(q backend.Request) {
 	x.sink.Reply(q.ID, protocol.Group{Kind: protocol.KindFault, Ranks: q.Ranks, Body: []byte(`{"kind":"gdb","op":"stacks","message":"unreadable"}`)})
 }
 
-func watchFading(t *testing.T, debug Open) (*Backend, *record, fading) {
+func lazyFading(t *testing.T, debug Open) (*Backend, *record, fading) {
 	t.Helper()
 	var looker fading
 	r := &record{}
@@ -202,7 +202,7 @@ func watchFading(t *testing.T, debug Open) (*Backend, *record, fading) {
 }
 
 func TestEndOfAWatchedRank(t *testing.T) {
-	b, r, looker := watchFading(t, simulated)
+	b, r, looker := lazyFading(t, simulated)
 	b.Do(request(2, rank.Range(1, 2), "print", protocol.Args{Expr: "rank"}))
 	ended := backend.Exited.Refuse(protocol.NeedAlive).Message
 	r.expect(t, "reply 2 error 1 print: "+ended, "event stopped 2", "reply 2 reply 2")
@@ -216,7 +216,7 @@ func TestEndOfAWatchedRank(t *testing.T) {
 // An end that is noticed while the debugger attaches is told when the debugger has failed.
 func TestEndDuringTheAttach(t *testing.T) {
 	var debugger refusing
-	b, r, looker := watchFading(t, func(k backend.Sink) (backend.Backend, error) {
+	b, r, looker := lazyFading(t, func(k backend.Sink) (backend.Backend, error) {
 		debugger = refusing{k}
 		return waiting{refusing: debugger}, nil
 	})
@@ -273,7 +273,7 @@ func (x hinting) Reply(_ protocol.RequestID, groups ...protocol.Group) {
 
 // An attach stops a rank, so that there is nothing left to be done for an interrupt.
 func TestInterruptOfAWatchedRank(t *testing.T) {
-	b, r := watchFour(t, simulated)
+	b, r := lazyFour(t, simulated)
 	b.Do(request(2, rank.Of(0), "interrupt", protocol.Args{}))
 	r.expect(t, "event stopped 0", "reply 2 reply 0")
 }
@@ -295,7 +295,7 @@ func TestConformance(t *testing.T) {
 }
 
 func TestNoDebugger(t *testing.T) {
-	b, r := watchFour(t, func(backend.Sink) (backend.Backend, error) { return nil, errors.New("no gdb") })
+	b, r := lazyFour(t, func(backend.Sink) (backend.Backend, error) { return nil, errors.New("no gdb") })
 	b.Do(request(2, rank.Range(0, 1), "next", protocol.Args{}))
 	r.expect(t, "reply 2 error 0-1 next: no gdb")
 	b.Do(request(3, rank.Range(0, 1), "stacks", protocol.Args{}))

@@ -1,6 +1,6 @@
 // A queue of functions for one goroutine.
 
-package watch
+package lazy
 
 import "sync"
 
