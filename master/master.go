@@ -45,7 +45,7 @@ type Master struct {
 	phase        phase
 	routes       routes
 	states       *session.States
-	job          jobWatch
+	job          jobTracker
 	groups       map[string]rank.Set
 	requests     *requests
 	lastID       protocol.RequestID
@@ -75,7 +75,7 @@ func New(cfg Config) (*Master, error) {
 	m := &Master{
 		ways: ways, cfg: cfg.withDefaults(), started: time.Now(), stream: session.NewStream(),
 		stop: stop, finished: make(chan struct{}),
-		states: session.NewStates(rank.Set{}), groups: map[string]rank.Set{}, job: jobWatch{name: cfg.Job},
+		states: session.NewStates(rank.Set{}), groups: map[string]rank.Set{}, job: jobTracker{name: cfg.Job},
 		breakpoint: map[protocol.RequestID]int{}, collectors: map[protocol.RequestID]*collector{},
 		programs: programs{ask: cfg.CheckProgram, known: map[string]error{}},
 	}

@@ -138,7 +138,7 @@ func (r *Runner) Run(ctx context.Context) (status int, err error) {
 	return r.server.status(), err
 }
 
-// Runner runs one server. Its goroutines, besides that of the loop, are accept, watchRegistration and watch;
+// Runner runs one server. Its goroutines, besides that of the loop, are accept, watchRegistration and decideEnd;
 // all end with the loop.
 type Runner struct {
 	cfg        Config
@@ -147,8 +147,8 @@ type Runner struct {
 	server     *Server
 	parent     chan struct{} // parentState has changed
 	masterLost chan struct{} // closed when Registration has ended
-	ending     bool          // the starter ends the job; used by watch only
-	failure    error         // used by watch only
+	ending     bool          // the starter ends the job; used by decideEnd only
+	failure    error         // used by decideEnd only
 
 	mu          sync.Mutex
 	parentState parentState
@@ -171,7 +171,7 @@ func (r *Runner) run(ctx context.Context) error {
 	if r.links.Registration != nil {
 		others.Go(r.watchRegistration)
 	}
-	others.Go(func() { r.watch(inner) })
+	others.Go(func() { r.decideEnd(inner) })
 	err := r.loop.Run(ctx)
 	cancel()
 	if r.links.Listener != nil {
@@ -204,8 +204,8 @@ func (r *Runner) closeServer(ctx context.Context) {
 	if r.ending {
 		cancel()
 	}
-	var watching sync.WaitGroup
-	watching.Go(func() {
+	var waiter sync.WaitGroup
+	waiter.Go(func() {
 		select {
 		case <-r.cfg.Ending:
 			cancel()
@@ -214,7 +214,7 @@ func (r *Runner) closeServer(ctx context.Context) {
 	})
 	r.server.close(ctx)
 	cancel()
-	watching.Wait()
+	waiter.Wait()
 }
 
 // change updates what is known of the parent. It must not block, because goroutines that carry
@@ -225,7 +225,7 @@ func (r *Runner) change(note func(*parentState)) {
 	r.mu.Unlock()
 	select {
 	case r.parent <- struct{}{}:
-	default: // watch has not read the last notice yet, and will see this change too
+	default: // decideEnd has not read the last notice yet, and will see this change too
 	}
 }
 
@@ -288,10 +288,10 @@ func (r *Runner) closeRegistration() {
 	}
 }
 
-// watch decides when the session ends without a Quit. A parent that closes its link before it has
+// decideEnd decides when the session ends without a Quit. A parent that closes its link before it has
 // sent Init is ignored if other parents can come: it may have taken this server for a port that
 // does not answer.
-func (r *Runner) watch(ctx context.Context) {
+func (r *Runner) decideEnd(ctx context.Context) {
 	var w waiting
 	had := r.links.Parent != nil
 	if !had && r.links.ConnectWait > 0 {
@@ -341,7 +341,7 @@ func (r *Runner) watch(ctx context.Context) {
 	}
 }
 
-// waiting holds the timers that watch waits for; a nil one never fires.
+// waiting holds the timers that decideEnd waits for; a nil one never fires.
 type waiting struct {
 	late   <-chan time.Time // for the first parent
 	linger <-chan time.Time // for another parent

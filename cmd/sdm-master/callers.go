@@ -69,7 +69,7 @@ type registrar struct {
 }
 
 // Accept is that of the rendezvous; see registration.Registrar.
-func (r registrar) Accept(ctx context.Context) (overlay.Registration, func(overlay.Verdict), error) {
+func (r registrar) Accept(ctx context.Context) (overlay.Registration, func(overlay.Decision), error) {
 	server, answer, err := r.door.Accept(ctx)
 	if err == nil {
 		r.calls.mu.Lock()

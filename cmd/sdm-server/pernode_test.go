@@ -23,7 +23,7 @@ type noting struct {
 	pid int
 }
 
-func (n *noting) Accept(ctx context.Context) (overlay.Registration, func(overlay.Verdict), error) {
+func (n *noting) Accept(ctx context.Context) (overlay.Registration, func(overlay.Decision), error) {
 	r, answer, err := n.RendezvousListener.Accept(ctx)
 	n.pid = r.PID
 	return r, answer, err

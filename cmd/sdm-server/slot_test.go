@@ -275,7 +275,7 @@ func TestMasterRefusesASlot(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	answer(overlay.Verdict{Refusal: "server 0 is there already"})
+	answer(overlay.Decision{Refusal: "server 0 is there already"})
 	text, _ := s.stderr.ReadString('\n')
 	if !strings.HasPrefix(text, "sdm-server: ") || !strings.Contains(text, "server 0 is there already") {
 		t.Errorf("stderr %q", text)

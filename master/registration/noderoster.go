@@ -36,7 +36,7 @@ func (n *nodeRoster) have() rank.Set {
 
 // add enters a server, or returns the reason why not. The same process may register again, because
 // its first attempt may have been interrupted.
-func (n *nodeRoster) add(r overlay.Registration, answer func(overlay.Verdict)) (refusal string) {
+func (n *nodeRoster) add(r overlay.Registration, answer func(overlay.Decision)) (refusal string) {
 	want := n.ranks
 	if want == 0 {
 		want = r.Size
@@ -75,7 +75,7 @@ func (n *nodeRoster) number() {
 		return cmp.Compare(first, second)
 	})
 	for i, one := range n.arrived {
-		one.answer(overlay.Verdict{Server: protocol.ServerID(i)})
+		one.answer(overlay.Decision{Server: protocol.ServerID(i)})
 	}
 }
 

@@ -26,19 +26,19 @@ func ofNode(list string, size, pid int) overlay.Registration {
 	}
 }
 
-// verdicts is a rendezvous that records the answers to registrations.
-type verdicts struct {
+// decisions is a rendezvous that records the answers to registrations.
+type decisions struct {
 	coming []overlay.Registration
 	said   map[string]string // "0" or the refusal, by ranks
 }
 
-func (v *verdicts) Accept(ctx context.Context) (overlay.Registration, func(overlay.Verdict), error) {
+func (v *decisions) Accept(ctx context.Context) (overlay.Registration, func(overlay.Decision), error) {
 	if len(v.coming) == 0 {
 		return overlay.Registration{}, nil, tooLate(ctx)
 	}
 	r := v.coming[0]
 	v.coming = v.coming[1:]
-	return r, func(said overlay.Verdict) {
+	return r, func(said overlay.Decision) {
 		if said.Refusal != "" {
 			v.said[r.Ranks.String()] = said.Refusal
 			return
@@ -72,7 +72,7 @@ func TestNodeSlots(t *testing.T) {
 		{"an unknown number of ranks", Slots{}, []overlay.Registration{ofNode("0", 0, 2)}, "0: the master was not told how many ranks", "no server has registered"},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
-			v := &verdicts{coming: tt.coming, said: map[string]string{}}
+			v := &decisions{coming: tt.coming, said: map[string]string{}}
 			table, err := tt.g.Collect(context.Background(), v)
 			var routes []string
 			for i, r := range table.Routes {
@@ -108,7 +108,7 @@ func TestNodeSlots(t *testing.T) {
 // Servers that wait for their numbers do not register again when a collection has failed; the next
 // one takes them over.
 func TestNodeSlotsAgain(t *testing.T) {
-	v := &verdicts{coming: []overlay.Registration{ofNode("4-7", 8, 1)}, said: map[string]string{}}
+	v := &decisions{coming: []overlay.Registration{ofNode("4-7", 8, 1)}, said: map[string]string{}}
 	g := Slots{Earlier: &Registered{}}
 	for range 2 { // none registers the second time either
 		if _, err := g.Collect(context.Background(), v); err == nil || !strings.HasPrefix(err.Error(), "the servers of ranks 0-3 of 8 never registered: ") {
@@ -130,7 +130,7 @@ func TestNodeSlotsAgain(t *testing.T) {
 
 // The next collection is for fewer ranks; it refuses a server of ranks beyond them.
 func TestNodeSlotsCorrected(t *testing.T) {
-	v := &verdicts{coming: []overlay.Registration{ofNode("4-7", 0, 1), ofNode("0-3", 0, 2)}, said: map[string]string{}}
+	v := &decisions{coming: []overlay.Registration{ofNode("4-7", 0, 1), ofNode("0-3", 0, 2)}, said: map[string]string{}}
 	come := &Registered{}
 	if _, err := (Slots{Servers: 16, Earlier: come}).Collect(context.Background(), v); err == nil {
 		t.Fatal("16 ranks of 8")

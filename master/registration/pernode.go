@@ -100,7 +100,7 @@ func accepting(ctx context.Context, l Registrar) (<-chan accepted, func()) {
 			case out <- a:
 			case <-ctx.Done():
 				if err == nil {
-					answer(overlay.Verdict{Refusal: fmt.Sprintf("the server on %s has registered too late", r.Host)})
+					answer(overlay.Decision{Refusal: fmt.Sprintf("the server on %s has registered too late", r.Host)})
 				}
 				return
 			}

@@ -28,10 +28,10 @@ type rendezvous struct {
 	said   chan string
 }
 
-func (r *rendezvous) Accept(ctx context.Context) (overlay.Registration, func(overlay.Verdict), error) {
+func (r *rendezvous) Accept(ctx context.Context) (overlay.Registration, func(overlay.Decision), error) {
 	select {
 	case one := <-r.coming:
-		return one, func(v overlay.Verdict) {
+		return one, func(v overlay.Decision) {
 			word := v.Refusal
 			if word == "" {
 				word = fmt.Sprintf("%s is %d", one.Host, v.Server)

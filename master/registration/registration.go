@@ -14,7 +14,7 @@ import (
 // Registrar accepts registrations: overlay.RendezvousListener.
 type Registrar interface {
 	// Accept returns the next server that has proved the secret. answer must be called once.
-	Accept(ctx context.Context) (r overlay.Registration, answer func(overlay.Verdict), err error)
+	Accept(ctx context.Context) (r overlay.Registration, answer func(overlay.Decision), err error)
 }
 
 // binomial is the shape of a tree whose shape is not given.
@@ -43,5 +43,5 @@ func (r refusals) with(err error) error {
 // arrival is a registration that may not have been answered yet.
 type arrival struct {
 	overlay.Registration
-	answer func(overlay.Verdict)
+	answer func(overlay.Decision)
 }

@@ -60,7 +60,7 @@ func (c *roster) arrived(a arrival) {
 	defer c.checkUnplaced()
 	at, refusal := c.placeOf(a)
 	if refusal != "" {
-		a.answer(overlay.Verdict{Refusal: refusal})
+		a.answer(overlay.Decision{Refusal: refusal})
 		if at < 0 && !slices.Contains(c.unplaced, a.Host) {
 			c.unplaced = append(c.unplaced, a.Host)
 		}
@@ -125,7 +125,7 @@ func (c *roster) result() (protocol.RouteTable, []session.Absent, error) {
 			continue
 		}
 		number := protocol.ServerID(len(t.Routes))
-		one.answer(overlay.Verdict{Renumber: true, Server: number})
+		one.answer(overlay.Decision{Renumber: true, Server: number})
 		t.Routes = append(t.Routes, protocol.Route{Server: number, Host: n.Host, Addrs: one.Addrs, Listening: true,
 			Ranks: n.Ranks})
 	}

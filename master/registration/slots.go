@@ -88,7 +88,7 @@ func (s Slots) Collect(ctx context.Context, l Registrar) (protocol.RouteTable, e
 		}
 		if refusal := c.add(r); refusal != "" {
 			c.refusals.add(refusal)
-			answer(overlay.Verdict{Refusal: refusal})
+			answer(overlay.Decision{Refusal: refusal})
 			continue
 		}
 		if s.CheckProgram != nil && r.Slot != "" {
@@ -96,7 +96,7 @@ func (s Slots) Collect(ctx context.Context, l Registrar) (protocol.RouteTable, e
 				return protocol.RouteTable{}, &Refused{err, answer, c}
 			}
 		}
-		answer(overlay.Verdict{})
+		answer(overlay.Decision{})
 		if s.Progress != nil {
 			s.Progress(len(c.byServer), c.want)
 		}
@@ -122,7 +122,7 @@ func (s Slots) isEnough(ctx context.Context, err error, come int) bool {
 // reports the reason to the front end and then calls Report.
 type Refused struct {
 	because error
-	first   func(overlay.Verdict) // answers the server whose program was refused
+	first   func(overlay.Decision) // answers the server whose program was refused
 	c       slotRoster
 }
 
@@ -133,7 +133,7 @@ func (r *Refused) Unwrap() error { return r.because }
 // Report refuses the servers that have not been answered, for the reason of r, also those that come
 // soon.
 func (r *Refused) Report(ctx context.Context, l Registrar) {
-	r.first(overlay.Verdict{Refusal: r.Error()})
+	r.first(overlay.Decision{Refusal: r.Error()})
 	ctx, cancel := context.WithTimeout(ctx, refusingTime)
 	defer cancel()
 	for len(r.c.byServer) < r.c.want {
@@ -145,7 +145,7 @@ func (r *Refused) Report(ctx context.Context, l Registrar) {
 		if refusal == "" {
 			refusal = r.Error()
 		}
-		answer(overlay.Verdict{Refusal: refusal})
+		answer(overlay.Decision{Refusal: refusal})
 	}
 }
 
@@ -162,7 +162,7 @@ func RefuseLate(ctx context.Context, l Registrar, servers int) {
 		if refusal == "" {
 			refusal = fmt.Sprintf("server %d on %s has registered too late: the tree is built", r.Server, r.Host)
 		}
-		answer(overlay.Verdict{Refusal: refusal})
+		answer(overlay.Decision{Refusal: refusal})
 	}
 }
 
@@ -173,7 +173,7 @@ func (s Slots) collectNodes(ctx context.Context, l Registrar, first ...arrival) 
 	take := func(one arrival) {
 		if refusal := n.add(one.Registration, one.answer); refusal != "" {
 			n.refusals.add(refusal)
-			one.answer(overlay.Verdict{Refusal: refusal})
+			one.answer(overlay.Decision{Refusal: refusal})
 		} else if s.Progress != nil {
 			s.Progress(n.have().Len(), n.awaited().Len())
 		}

@@ -19,13 +19,13 @@ type arrivals struct {
 	answers []string
 }
 
-func (a *arrivals) Accept(ctx context.Context) (overlay.Registration, func(overlay.Verdict), error) {
+func (a *arrivals) Accept(ctx context.Context) (overlay.Registration, func(overlay.Decision), error) {
 	if len(a.coming) == 0 {
 		return overlay.Registration{}, nil, tooLate(ctx)
 	}
 	r := a.coming[0]
 	a.coming = a.coming[1:]
-	return r, func(said overlay.Verdict) { a.answers = append(a.answers, said.Refusal) }, nil
+	return r, func(said overlay.Decision) { a.answers = append(a.answers, said.Refusal) }, nil
 }
 
 // tooLate returns the error of Accept when no more servers register.

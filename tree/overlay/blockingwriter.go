@@ -74,9 +74,9 @@ func (w *blockingWriter) urgent() int {
 	return w.queue.Urgent()
 }
 
-// watch ignores stall: the owner of the root is never lost, and a foreign link must
+// onRoom ignores stall: the owner of the root is never lost, and a foreign link must
 // monitor itself.
-func (w *blockingWriter) watch(room func(), stall time.Duration) { w.room = room }
+func (w *blockingWriter) onRoom(room func(), stall time.Duration) { w.room = room }
 
 func (w *blockingWriter) run() {
 	for {

@@ -311,7 +311,7 @@ func putsNeverWait(t *testing.T, tr transport) {
 	a, b := tr.pair(t)
 	w := a.(sender)
 	room := make(chan bool, 1)
-	w.watch(func() {
+	w.onRoom(func() {
 		select {
 		case room <- true:
 		default:

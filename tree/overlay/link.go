@@ -39,10 +39,10 @@ type sender interface {
 	flush()
 	// queued returns the number of bytes that the transport has not accepted yet.
 	queued() int
-	// watch registers room, which is called by any goroutine whenever queued has
+	// onRoom registers room, which is called by any goroutine whenever queued has
 	// decreased. Unless stall is 0, it also ends the link when the neighbour
 	// accepts nothing for that long. It is called before the first put.
-	watch(room func(), stall time.Duration)
+	onRoom(room func(), stall time.Duration)
 	// settle waits until everything is accepted, the link has ended, or d is over.
 	settle(d time.Duration)
 }

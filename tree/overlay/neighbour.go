@@ -73,10 +73,10 @@ func (l *Loop) attach(link Link, child tree.NodeID) *neighbour {
 	}
 	if child == 0 {
 		n.out = &uplink{link: w}
-		w.watch(l.upper.update, 0)
+		w.onRoom(l.upper.update, 0)
 	} else {
 		n.out = w
-		w.watch(nil, stallTime)
+		w.onRoom(nil, stallTime)
 	}
 	if d, ok := link.(driven); ok {
 		d.drive(func() { l.readPooled(n, d) })

@@ -174,8 +174,8 @@ func (o *outbox) writePiece(p []byte, stall time.Duration) (int, error) {
 	if stall == 0 {
 		return o.dst.Write(p)
 	}
-	watch := time.AfterFunc(stall, func() { o.end(errStalled) })
-	defer watch.Stop()
+	timer := time.AfterFunc(stall, func() { o.end(errStalled) })
+	defer timer.Stop()
 	return o.dst.Write(p)
 }
 
@@ -212,7 +212,7 @@ func (o *outbox) queued() int {
 	return len(o.waiting) + o.writing
 }
 
-func (o *outbox) watch(room func(), stall time.Duration) {
+func (o *outbox) onRoom(room func(), stall time.Duration) {
 	o.mu.Lock()
 	o.room, o.stall = room, stall
 	o.mu.Unlock()

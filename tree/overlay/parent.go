@@ -26,7 +26,7 @@ func (l *Loop) startUp() {
 	})
 	l.submit(entry{do: func() {
 		l.group.Go(p.run)
-		p.watch(l.upper.update, 0)
+		p.onRoom(l.upper.update, 0)
 		l.useParent(&neighbour{out: p})
 	}})
 }

@@ -30,8 +30,8 @@ type Registration struct {
 	Ranks rank.Set `json:"ranks,omitzero"`
 }
 
-// Verdict is the master's answer to a registration.
-type Verdict struct {
+// Decision is the master's answer to a registration.
+type Decision struct {
 	Refusal string            // reason of a refusal; "" accepts the server
 	Server  protocol.ServerID // number of a server that registered with Ranks, or if Renumber is set
 	// Renumber assigns Server to a server that has a number of its own.
@@ -152,7 +152,7 @@ func (r *RendezvousListener) Addr() string { return r.acceptor.l.Addr().String()
 // Accept waits for a server of the same version that proves the secret. The caller
 // answers each one once, now or later, from any goroutine. Errors are as those of
 // Listener.Accept.
-func (r *RendezvousListener) Accept(ctx context.Context) (Registration, func(Verdict), error) {
+func (r *RendezvousListener) Accept(ctx context.Context) (Registration, func(Decision), error) {
 	for {
 		g, err := r.acceptor.next(ctx)
 		if err != nil {
@@ -161,7 +161,7 @@ func (r *RendezvousListener) Accept(ctx context.Context) (Registration, func(Ver
 		err = judgeRegistration(g.hello, r.self)
 		if err == nil && r.enter(g.link) {
 			given := g.hello.Register
-			return *given, func(v Verdict) { r.answer(g.link, v, v.Renumber || !given.Ranks.IsEmpty()) }, nil
+			return *given, func(v Decision) { r.answer(g.link, v, v.Renumber || !given.Ranks.IsEmpty()) }, nil
 		}
 		reply(g.link, r.self, err)
 		g.link.Close()
@@ -194,8 +194,8 @@ func (r *RendezvousListener) enter(s *stream) bool {
 	return true
 }
 
-// answer sends the verdict, with the number if the server has none of its own.
-func (r *RendezvousListener) answer(s *stream, v Verdict, numbered bool) {
+// answer sends the decision, with the number if the server has none of its own.
+func (r *RendezvousListener) answer(s *stream, v Decision, numbered bool) {
 	r.mu.Lock()
 	answered, known := r.links[s]
 	if !known || answered {

@@ -48,13 +48,13 @@ func TestRendezvous(t *testing.T) {
 			met <- reg
 			switch host, double := seen[reg.Server]; {
 			case double:
-				answer(Verdict{Refusal: "number 1 is taken by " + host})
+				answer(Decision{Refusal: "number 1 is taken by " + host})
 			case reg.Server >= 2:
-				answer(Verdict{Refusal: "there are 2 servers, numbers 0 and 1"})
+				answer(Decision{Refusal: "there are 2 servers, numbers 0 and 1"})
 			default:
 				seen[reg.Server] = reg.Host
-				answer(Verdict{})
-				answer(Verdict{Refusal: "again: does nothing"})
+				answer(Decision{})
+				answer(Decision{Refusal: "again: does nothing"})
 			}
 		}
 	})
@@ -141,7 +141,7 @@ func TestRendezvousCloses(t *testing.T) {
 	_, answer, err := r.Accept(testContext(t))
 	check(t, err)
 	check(t, r.Close())
-	answer(Verdict{}) // too late; has no effect
+	answer(Decision{}) // too late; has no effect
 	if _, _, err := r.Accept(testContext(t)); err != net.ErrClosed {
 		t.Errorf("Accept after Close: %v", err)
 	}
@@ -174,7 +174,7 @@ func TestRegistrationEndsWithTheMaster(t *testing.T) {
 	for range 2 {
 		_, answer, err := r.Accept(testContext(t))
 		check(t, err)
-		answer(Verdict{})
+		answer(Decision{})
 	}
 	for len(r.open()) > 1 { // the second has gone
 		runtime.Gosched()
@@ -212,6 +212,6 @@ func TestRendezvousNumbersServersWithRanks(t *testing.T) {
 	if r.Ranks.String() != "4-7" {
 		t.Errorf("ranks %s", r.Ranks)
 	}
-	answer(Verdict{Server: 3})
+	answer(Decision{Server: 3})
 	check(t, <-registered)
 }

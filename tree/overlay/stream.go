@@ -166,7 +166,7 @@ func (s *stream) flush() {
 
 func (s *stream) queued() int { return s.out.queued() }
 
-func (s *stream) watch(room func(), stall time.Duration) { s.out.watch(room, stall) }
+func (s *stream) onRoom(room func(), stall time.Duration) { s.out.onRoom(room, stall) }
 
 func (s *stream) settle(d time.Duration) { s.out.settle(d) }
 

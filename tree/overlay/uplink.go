@@ -87,7 +87,7 @@ func (u *uplink) queued() int { return int(u.size.Load()) + u.link.queued() }
 
 func (u *uplink) urgent() int { return int(u.urgentSize.Load()) }
 
-func (u *uplink) watch(room func(), stall time.Duration) { u.link.watch(room, stall) }
+func (u *uplink) onRoom(room func(), stall time.Duration) { u.link.onRoom(room, stall) }
 
 // settle sends all packets regardless of the windows: no more grants will come.
 func (u *uplink) settle(d time.Duration) {

@@ -15,7 +15,7 @@ import (
 	"sdm/master/language"
 	"sdm/master/session"
 	"sdm/master/text"
-	hangs "sdm/master/verdict" // verdict is a type of this package
+	"sdm/master/verdict"
 	"sdm/protocol"
 	"sdm/protocol/rank"
 )
@@ -218,7 +218,7 @@ type console struct {
 	question *question        // answered by the next line; nil: none
 	unasked  bool             // set confirm off
 
-	hangs    hangs.Judge // of events that are written as JSON
+	verdicts verdict.Judge // of events that are written as JSON
 	aborting aborting
 	leaks    leakCheck
 	company
@@ -226,7 +226,7 @@ type console struct {
 	left   bool   // with ended: the session goes on
 	status Status // if ended by a command or an error
 	cut    bool   // Ctrl-C has ended samples
-	verdict
+	exitStatus
 }
 
 func newConsole(ctx context.Context, cfg Config) *console {

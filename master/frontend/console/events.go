@@ -12,7 +12,7 @@ import (
 func (c *console) take(e session.Event) {
 	x := c.calls[e.ID]
 	if c.cfg.Format == NDJSON {
-		e = c.hangs.Look(e)
+		e = c.verdicts.Look(e)
 	}
 	if c.cfg.Format == NDJSON && !c.cfg.suppresses(e) &&
 		(x == nil || !x.quiet || x.refusals && e.Done == nil && e.Group.Kind != protocol.KindResult) {

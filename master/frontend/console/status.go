@@ -89,8 +89,8 @@ func (c *console) fail(err error) {
 	}
 }
 
-// verdict decides the status of a console whose commands are complete.
-type verdict struct {
+// exitStatus decides the status of a console whose commands are complete.
+type exitStatus struct {
 	killed  rank.Set // ranks that a command has killed
 	refused rank.Set // ranks that could not be started or attached to
 	judge   bool     // the ranks determine the status
@@ -99,11 +99,11 @@ type verdict struct {
 }
 
 // outcome returns the status: the given one, unless a command or a rank has failed.
-func (v *verdict) outcome(status Status, states *session.States) Status {
-	if v.failed && !v.chosen && status == StatusGood {
+func (e *exitStatus) outcome(status Status, states *session.States) Status {
+	if e.failed && !e.chosen && status == StatusGood {
 		return StatusRankFailed
 	}
-	if v.judge && !(failedRanks(states, v.killed).IsEmpty() && v.refused.IsEmpty()) {
+	if e.judge && !(failedRanks(states, e.killed).IsEmpty() && e.refused.IsEmpty()) {
 		return StatusRankFailed
 	}
 	return status

@@ -134,15 +134,15 @@ func (p target) areAll(state string) bool {
 	return len(all) > 0
 }
 
-// verdicts are the threads that were compared.
-type verdicts struct {
+// comparisons are the threads that were compared.
+type comparisons struct {
 	threads, both, one, longer int
 	wrong                      []string
 }
 
 // compareStacks compares our stacks of stopped processes with those of eu-stack and gdb. Ours must be as one of
 // them shows it, or longer than both.
-func compareStacks(t *testing.T, all map[string]target) (v verdicts) {
+func compareStacks(t *testing.T, all map[string]target) (v comparisons) {
 	t.Helper()
 	titles := slices.Sorted(maps.Keys(all))
 	var pids []int
@@ -175,7 +175,7 @@ func (p *process) toCode(pcs []uint64) []uint64 {
 	return pcs
 }
 
-func (v *verdicts) add(title string, ours, eu, gdb []uint64, cut string) {
+func (v *comparisons) add(title string, ours, eu, gdb []uint64, cut string) {
 	v.threads++
 	longer := func(other []uint64) bool {
 		return len(ours) > len(other) && slices.Equal(ours[:len(other)], other)

@@ -11,9 +11,9 @@ import (
 	"sdm/protocol"
 )
 
-// jobWatch derives the state of the job from the states of its ranks: it is held when all have
+// jobTracker derives the state of the job from the states of its ranks: it is held when all have
 // stopped for the first time, running when the first resumes, and ended when all have. It is pure.
-type jobWatch struct {
+type jobTracker struct {
 	name  string // of the job, "" if unknown
 	state string // reported last
 }
@@ -27,34 +27,34 @@ const (
 
 // after is called when an event of a kind has been entered into the table s. It returns the state of
 // the job to report, or false if it has not changed.
-func (w *jobWatch) after(kind protocol.Kind, s *session.States) (protocol.JobState, bool) {
-	state := w.next(kind, s)
-	if state == w.state {
+func (t *jobTracker) after(kind protocol.Kind, s *session.States) (protocol.JobState, bool) {
+	state := t.next(kind, s)
+	if state == t.state {
 		return protocol.JobState{}, false
 	}
-	w.state = state
-	j := protocol.JobState{State: state, Job: w.name}
+	t.state = state
+	j := protocol.JobState{State: state, Job: t.name}
 	if state == jobEnded {
 		j.Status, j.Text = outcome(s)
 	}
 	return j, state != ""
 }
 
-func (w *jobWatch) next(kind protocol.Kind, s *session.States) string {
+func (t *jobTracker) next(kind protocol.Kind, s *session.States) string {
 	switch {
-	case kind == protocol.KindStarted && w.state == jobEnded: // a restart
+	case kind == protocol.KindStarted && t.state == jobEnded: // a restart
 		return ""
-	case kind == protocol.KindRunning && w.state == jobHeld:
+	case kind == protocol.KindRunning && t.state == jobHeld:
 		return jobRunning
-	case kind.IsEnd() && w.state != jobEnded && s.Only(session.Exited, session.Signalled, session.Lost) &&
+	case kind.IsEnd() && t.state != jobEnded && s.Only(session.Exited, session.Signalled, session.Lost) &&
 		!s.Only(session.Lost):
 		return jobEnded
-	case (kind == protocol.KindStopped || kind.IsEnd()) && w.state == "" &&
+	case (kind == protocol.KindStopped || kind.IsEnd()) && t.state == "" &&
 		s.Only(session.Stopped, session.Exited, session.Signalled, session.Lost, session.Detached) &&
 		slices.ContainsFunc(s.Groups(s.All()), isHeld):
 		return jobHeld
 	}
-	return w.state
+	return t.state
 }
 
 // isHeld reports whether ranks of a status are stopped processes; those of core files are not.

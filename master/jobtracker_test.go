@@ -26,7 +26,7 @@ func TestJobWatch(t *testing.T) {
 	} {
 		kinds := map[string]protocol.Kind{"started": protocol.KindStarted, "running": protocol.KindRunning, "stopped": protocol.KindStopped,
 			"exited": protocol.KindExited, "signalled": protocol.KindSignalled, "detached": protocol.KindDetached, "lost": protocol.KindLost}
-		states, watch := session.NewStates(rank.Range(0, 1)), jobWatch{name: "4711"}
+		states, tracker := session.NewStates(rank.Range(0, 1)), jobTracker{name: "4711"}
 		var told []string
 		for _, line := range strings.Split(c.events, " | ") {
 			words := strings.SplitN(line, " ", 3)
@@ -35,7 +35,7 @@ func TestJobWatch(t *testing.T) {
 				t.Fatal(line, err)
 			}
 			states.Feed(session.NewEvent(protocol.Group{Kind: kinds[words[0]], Ranks: set, Body: []byte(words[2])}))
-			j, news := watch.after(kinds[words[0]], states)
+			j, news := tracker.after(kinds[words[0]], states)
 			if !news {
 				continue
 			}
