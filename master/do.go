@@ -109,5 +109,5 @@ func (m *Master) checkHere(info protocol.CommandInfo, a protocol.Args) *protocol
 }
 
 func (m *Master) sets() *sets {
-	return &sets{all: m.states.All(), states: m.states, groups: m.groups, routes: m.routes, breakpoints: m.lastBreak}
+	return &sets{all: m.states.All(), states: m.states, namedSets: m.namedSets, routes: m.routes, breakpoints: m.lastBreak}
 }

@@ -46,7 +46,7 @@ type Master struct {
 	routes       routes
 	states       *session.States
 	job          jobTracker
-	groups       map[string]rank.Set
+	namedSets    map[string]rank.Set
 	requests     *requests
 	lastID       protocol.RequestID
 	lastBreak    int
@@ -75,7 +75,7 @@ func New(cfg Config) (*Master, error) {
 	m := &Master{
 		ways: ways, cfg: cfg.withDefaults(), started: time.Now(), stream: session.NewStream(),
 		stop: stop, finished: make(chan struct{}),
-		states: session.NewStates(rank.Set{}), groups: map[string]rank.Set{}, job: jobTracker{name: cfg.Job},
+		states: session.NewStates(rank.Set{}), namedSets: map[string]rank.Set{}, job: jobTracker{name: cfg.Job},
 		breakpoint: map[protocol.RequestID]int{}, collectors: map[protocol.RequestID]*collector{},
 		programs: programs{ask: cfg.CheckProgram, known: map[string]error{}},
 	}

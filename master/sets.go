@@ -19,7 +19,7 @@ import (
 type sets struct {
 	all         rank.Set
 	states      *session.States
-	groups      map[string]rank.Set // named by the user
+	namedSets   map[string]rank.Set // named by the user
 	routes      routes
 	breakpoints int // numbers given so far
 
@@ -46,7 +46,7 @@ func (s *sets) noRanks(op, text string) *protocol.Fault {
 
 // group returns a set that the user has named, or one of a state.
 func (s *sets) group(name string) (rank.Set, bool) {
-	set, ok := s.groups[name]
+	set, ok := s.namedSets[name]
 	if !ok {
 		set, ok = s.states.Lookup(name)
 	}

@@ -27,12 +27,12 @@ type named struct {
 	Set  string `json:"set"` // in canonical form
 }
 
-func namedGroup(name string, set rank.Set) protocol.Group {
+func namedSet(name string, set rank.Set) protocol.Group {
 	return protocol.Group{Kind: protocol.KindResult, Ranks: set, Body: canonical.JSON(named{name, set.String()})}
 }
 
-// maxGroups bounds the number of named groups.
-const maxGroups = 4096
+// maxNamedSets bounds the number of named sets.
+const maxNamedSets = 4096
 
 func (m *Master) checkName(name string) *protocol.Fault {
 	const letters = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_"
@@ -43,16 +43,16 @@ func (m *Master) checkName(name string) *protocol.Fault {
 	if _, taken := m.states.Lookup(name); taken {
 		return usage("group", "take another name", "@%s already means the ranks in that state", name)
 	}
-	if _, known := m.groups[name]; !known && len(m.groups) >= maxGroups {
-		return usage("group", "use a name again", "there are already %d groups", maxGroups)
+	if _, known := m.namedSets[name]; !known && len(m.namedSets) >= maxNamedSets {
+		return usage("group", "use a name again", "there are already %d groups", maxNamedSets)
 	}
 	return nil
 }
 
-func (m *Master) namedGroups() []protocol.Group {
+func (m *Master) namedSetGroups() []protocol.Group {
 	var groups []protocol.Group
-	for _, name := range slices.Sorted(maps.Keys(m.groups)) {
-		groups = append(groups, namedGroup(name, m.groups[name]))
+	for _, name := range slices.Sorted(maps.Keys(m.namedSets)) {
+		groups = append(groups, namedSet(name, m.namedSets[name]))
 	}
 	return groups
 }

@@ -44,13 +44,13 @@ type way struct {
 var ways = map[string]way{
 	"quit":   {ends: (*Master).quitCall},
 	"ranks":  {answer: func(m *Master, x *execution) []protocol.Group { return m.statusGroups(x.ranks) }},
-	"focus":  {answer: func(_ *Master, x *execution) []protocol.Group { return []protocol.Group{namedGroup("", x.ranks)} }},
-	"groups": {answer: func(m *Master, _ *execution) []protocol.Group { return m.namedGroups() }},
+	"focus":  {answer: func(_ *Master, x *execution) []protocol.Group { return []protocol.Group{namedSet("", x.ranks)} }},
+	"groups": {answer: func(m *Master, _ *execution) []protocol.Group { return m.namedSetGroups() }},
 	"group": {
 		check: func(m *Master, a protocol.Args) *protocol.Fault { return m.checkName(a.Name) },
 		answer: func(m *Master, x *execution) []protocol.Group {
-			m.groups[x.args.Name] = x.ranks
-			return []protocol.Group{namedGroup(x.args.Name, x.ranks)}
+			m.namedSets[x.args.Name] = x.ranks
+			return []protocol.Group{namedSet(x.args.Name, x.ranks)}
 		},
 	},
 	"stacks": {

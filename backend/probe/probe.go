@@ -46,11 +46,11 @@ type Backend struct {
 type watched struct {
 	pid      int
 	state    backend.State
-	began    hold.Usage       // at the first of several samples
-	handle   *hold.Handle     // nil: it had ended when it was attached to
-	exit     protocol.Exit    // how it ended, after its end; Unknown: not known
-	memory   proc.MemoryGroup // at the begin
-	marks    sampler.Marks    // of the last sample
+	began    hold.Usage        // at the first of several samples
+	handle   *hold.Handle      // nil: it had ended when it was attached to
+	exit     protocol.Exit     // how it ended, after its end; Unknown: not known
+	memory   proc.ControlGroup // at the begin
+	marks    sampler.Marks     // of the last sample
 	progress sampler.Progress
 }
 
@@ -141,7 +141,7 @@ func (b *Backend) attach(id protocol.RequestID, t backend.Target) {
 		old.leave() // the end of its process must not count for the new one
 	}
 	w := &watched{pid: t.PID, state: backend.Stopped}
-	w.exit.Unknown, w.memory = true, proc.MemoryGroupOf(t.PID)
+	w.exit.Unknown, w.memory = true, proc.ControlGroupOf(t.PID)
 	w.handle, _ = hold.OpenProcess(t.PID) // nil if the process has ended, which is reported below
 	b.ranks[t.Rank] = w
 	b.sink.Reply(id, protocol.Group{Kind: protocol.KindResult, Ranks: one, Body: []byte("{}")})

@@ -1,4 +1,4 @@
-// The flags of a subcommand: groups, help, environment.
+// The flags of a subcommand: sections, help, environment.
 
 package main
 
@@ -13,22 +13,22 @@ import (
 	"sdm/cmd/internal/startup"
 )
 
-// flagSet is the flags of a subcommand, in groups for help.
+// flagSet is the flags of a subcommand, in sections for help.
 type flagSet struct {
 	*pflag.FlagSet
-	groups  []flagGroup
-	without []string // flags of groups that the subcommand does not have
-	first   []string // flags that help shows first
-	head    string   // of help: what the subcommand is for
-	foot    string   // of help: what is said after the flags
+	sections []flagSection
+	without  []string // flags of sections that the subcommand does not have
+	first    []string // flags that help shows first
+	head     string   // of help: what the subcommand is for
+	foot     string   // of help: what is said after the flags
 
 	// words checks the command line before it is parsed; nil: nothing is to be checked.
 	words func(args []string) error
 	typed []string // flags on the command line; the others are from the environment
 }
 
-// flagGroup is a group of flags in help.
-type flagGroup struct {
+// flagSection is a section of flags in help.
+type flagSection struct {
 	title string
 	flags *pflag.FlagSet
 }
@@ -41,9 +41,9 @@ func newFlags(subcommand, head string, without ...string) *flagSet {
 // help returns the help of the subcommand around what is said of its flags.
 func (s *flagSet) help(flags string) string { return s.head + flags + s.foot }
 
-// add adds a group of flags.
+// add adds a section of flags.
 func (s *flagSet) add(title string, declare ...func(*pflag.FlagSet)) {
-	all, g := startup.NewFlags(""), flagGroup{title, startup.NewFlags("")}
+	all, g := startup.NewFlags(""), flagSection{title, startup.NewFlags("")}
 	for _, d := range declare {
 		d(all)
 	}
@@ -53,7 +53,7 @@ func (s *flagSet) add(title string, declare ...func(*pflag.FlagSet)) {
 		}
 	})
 	s.AddFlagSet(g.flags)
-	s.groups = append(s.groups, g)
+	s.sections = append(s.sections, g)
 }
 
 // hide leaves flags out of help. They are accepted and do nothing.
@@ -116,7 +116,7 @@ func (s *flagSet) fromEnvironment(env []string) error {
 // isTyped reports whether a flag is on the command line.
 func (s *flagSet) isTyped(name string) bool { return slices.Contains(s.typed, name) }
 
-// brief returns help about the flags that are used most, and names the other groups. Without such flags it returns
+// brief returns help about the flags that are used most, and names the other sections. Without such flags it returns
 // help about all.
 func (s *flagSet) brief() string {
 	if len(s.first) == 0 {
@@ -130,7 +130,7 @@ func (s *flagSet) brief() string {
 	return text
 }
 
-// usages returns help about all flags, in their groups.
+// usages returns help about all flags, in their sections.
 func (s *flagSet) usages() string {
 	var texts []string
 	for _, g := range s.described() {
@@ -139,14 +139,14 @@ func (s *flagSet) usages() string {
 	return strings.Join(texts, "\n")
 }
 
-// describedGroup is help about a group of flags.
-type describedGroup struct{ title, text string }
+// describedSection is help about a section of flags.
+type describedSection struct{ title, text string }
 
-// described returns the groups that help shows: first the flags that are used most, if there are such.
-func (s *flagSet) described() (all []describedGroup) {
+// described returns the sections that help shows: first the flags that are used most, if there are such.
+func (s *flagSet) described() (all []describedSection) {
 	add := func(title string, flags *pflag.FlagSet) {
 		if flags.HasAvailableFlags() {
-			all = append(all, describedGroup{title, title + ":\n" + flags.FlagUsagesWrapped(100)})
+			all = append(all, describedSection{title, title + ":\n" + flags.FlagUsagesWrapped(100)})
 		}
 	}
 	first := startup.NewFlags("")
@@ -154,7 +154,7 @@ func (s *flagSet) described() (all []describedGroup) {
 		first.AddFlag(s.Lookup(name))
 	}
 	add("Flags that are used most", first)
-	for _, g := range s.groups {
+	for _, g := range s.sections {
 		rest := startup.NewFlags("")
 		g.flags.VisitAll(func(flag *pflag.Flag) {
 			if first.Lookup(flag.Name) == nil {

@@ -44,7 +44,7 @@ func newOptions(env []string) options {
 // env returns the environment of this process.
 func (o *options) env() []string { return o.job.Servers.Env }
 
-// declare adds the groups of flags that all subcommands with a console have.
+// declare adds the sections of flags that all subcommands with a console have.
 func (o *options) declare(f *flagSet) {
 	f.add("Commands and answers", o.console.declare)
 	f.add("What the ranks get", o.ranks.declare)

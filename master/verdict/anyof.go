@@ -84,7 +84,7 @@ func (s *solver) choices() (out []choice) {
 // free reports for each vertex whether it may be able to go on: it waits for no vertex; or all vertices for which
 // it waits can go on; or it has a choice, and one of the ranks of the choice can go on.
 func (s *solver) free(choices []choice) []bool {
-	free := make([]bool, s.size+len(s.groups))
+	free := make([]bool, s.size+len(s.collectives))
 	owed := make([]int32, len(free)) // for each vertex, how many of the vertices for which it waits cannot go on
 	var work []int32
 	release := func(v int32) {
@@ -99,7 +99,7 @@ func (s *solver) free(choices []choice) []bool {
 	}
 	for v := range int32(len(free)) {
 		owed[v] = int32(len(s.next(v)))
-		mismatch := v >= int32(s.size) && s.groups[v-int32(s.size)].mismatch != ""
+		mismatch := v >= int32(s.size) && s.collectives[v-int32(s.size)].mismatch != ""
 		if owed[v] == 0 && !chosen[v] && !mismatch {
 			release(v)
 		}
@@ -110,7 +110,7 @@ func (s *solver) free(choices []choice) []bool {
 			work = work[:len(work)-1]
 			for _, i := range s.before(v) {
 				from := s.arcs[i].from
-				if from >= int32(s.size) && s.groups[from-int32(s.size)].loose {
+				if from >= int32(s.size) && s.collectives[from-int32(s.size)].loose {
 					release(from)
 				}
 				if owed[from]--; owed[from] == 0 && !chosen[from] {

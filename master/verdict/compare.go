@@ -31,9 +31,9 @@ func isLoose(c *wait.Call) bool {
 }
 
 // compare sets mismatch if the calls in a communicator do not fit: the functions differ, or arguments that must be
-// equal. While members are absent nothing is compared in a loose group, since a rank may be in an earlier call than
-// others.
-func (x *group) compare() {
+// equal. While members are absent nothing is compared in a loose collective, since a rank may be in an earlier call
+// than others.
+func (x *collective) compare() {
 	var names []string
 	for _, c := range x.calls {
 		if !slices.Contains(names, c.Function) {
@@ -58,7 +58,7 @@ func (x *group) compare() {
 }
 
 // arguments describes arguments of calls of a function that must be equal and differ; "": there are none.
-func (x *group) arguments(function string) string {
+func (x *collective) arguments(function string) string {
 	for _, field := range []struct {
 		what, unit string
 		of         func(c *wait.Call) string
@@ -90,7 +90,7 @@ func number(n int) string {
 
 // differ lists the values of a field if there are several: "0 by 1-3, 2 by 4". Values that are not
 // known do not count.
-func (x *group) differ(of func(c *wait.Call) string) string {
+func (x *collective) differ(of func(c *wait.Call) string) string {
 	var values, parts []string
 	for _, c := range x.calls {
 		if v := of(&c); v != "" && !slices.Contains(values, v) {
@@ -107,7 +107,7 @@ func (x *group) differ(of func(c *wait.Call) string) string {
 }
 
 // those returns the ranks of the calls for which is holds.
-func (x *group) those(is func(c *wait.Call) bool) (ranks rank.Set) {
+func (x *collective) those(is func(c *wait.Call) bool) (ranks rank.Set) {
 	for i := range x.calls {
 		if is(&x.calls[i]) {
 			ranks = ranks.Union(x.calls[i].Ranks)
@@ -118,8 +118,8 @@ func (x *group) those(is func(c *wait.Call) bool) (ranks rank.Set) {
 
 // mismatches returns the findings of communicators in which calls do not fit.
 func (s *solver) mismatches() (found []Finding) {
-	for i := range s.groups {
-		x := &s.groups[i]
+	for i := range s.collectives {
+		x := &s.collectives[i]
 		if x.mismatch == "" {
 			continue
 		}

@@ -1,4 +1,4 @@
-// Ranks and groups that wait for one another.
+// Ranks and collectives that wait for one another.
 
 package verdict
 
@@ -12,7 +12,7 @@ import (
 // components finds the strongly connected components: sets of vertices that wait for one another (Tarjan,
 // Depth-first search and linear graph algorithms, 1972). It does not use recursion.
 func (s *solver) components() {
-	n := s.size + len(s.groups)
+	n := s.size + len(s.collectives)
 	s.component = make([]int32, n)
 	low, number := make([]int32, n), make([]int32, n) // number 0: not seen
 	on := make([]bool, n)
@@ -70,7 +70,7 @@ const maxRounds = 64
 
 // resolve removes arcs of vertices that need not wait for all of their arcs, and of which some lead into a cycle and
 // others out of it: those into the cycle. Such vertices are ranks in Sendrecv, one half of which may be complete, and
-// loose groups: members may have left.
+// loose collectives: members may have left.
 func (s *solver) resolve() {
 	for range maxRounds {
 		leads := map[int32]bool{} // such vertices with an arc out of the cycle
@@ -103,14 +103,14 @@ func (s *solver) resolve() {
 // isOptional reports whether the vertex of an arc need not wait for it if it has others.
 func (s *solver) isOptional(a arc) bool {
 	if a.from >= int32(s.size) {
-		return s.groups[a.from-int32(s.size)].loose
+		return s.collectives[a.from-int32(s.size)].loose
 	}
 	return a.edge >= 0 && s.g.Edges()[a.edge].Need == wait.Perhaps
 }
 
-// narrowed notes that a group waits for fewer members than are absent, which is not certain.
+// narrowed notes that a collective waits for fewer members than are absent, which is not certain.
 func (s *solver) narrowed(v int32) {
-	x := &s.groups[v-int32(s.size)]
+	x := &s.collectives[v-int32(s.size)]
 	var ids []rank.ID
 	for _, a := range s.next(v) {
 		ids = append(ids, rank.ID(a.to))

@@ -126,8 +126,8 @@ func (s *solver) waitsOpenly(r rank.ID) string {
 			}
 		}
 	}
-	for i := range s.groups {
-		if x := &s.groups[i]; x.in.Contains(r) {
+	for i := range s.collectives {
+		if x := &s.collectives[i]; x.in.Contains(r) {
 			if x.mismatch != "" {
 				return "is in a call on " + commName(x.comm) + " that does not fit"
 			}

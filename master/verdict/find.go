@@ -25,7 +25,7 @@ func (s *solver) cycles() (found []Finding) {
 		var clauses []clause
 		for _, v := range members {
 			if v >= int32(s.size) {
-				x := &s.groups[v-int32(s.size)]
+				x := &s.collectives[v-int32(s.size)]
 				var absent []rank.ID
 				for _, a := range s.next(v) {
 					if in(a.to) {
@@ -58,7 +58,7 @@ func (s *solver) cycles() (found []Finding) {
 // before returns the indices of the arcs that lead to a vertex.
 func (s *solver) before(v int32) []int32 {
 	if s.back == nil {
-		s.back = indexOf(s.size+len(s.groups), func(yield func(key, item int) bool) {
+		s.back = indexOf(s.size+len(s.collectives), func(yield func(key, item int) bool) {
 			for i, a := range s.arcs {
 				if !yield(int(a.to), i) {
 					return
@@ -81,7 +81,7 @@ func (s *solver) othersWaiting(vertices []int32, named rank.Set) string {
 
 // waiters returns the ranks that wait for some vertices, directly or indirectly.
 func (s *solver) waiters(vertices []int32) rank.Set {
-	seen := make([]bool, s.size+len(s.groups))
+	seen := make([]bool, s.size+len(s.collectives))
 	for _, v := range vertices {
 		seen[v] = true
 	}
@@ -149,8 +149,8 @@ const maxLevels = 3
 
 // level is the vertices that wait directly for those of the level below, of which the lowest is a cause.
 type level struct {
-	messages []arc
-	groups   map[int32][]rank.ID // by vertex of a group: the ranks of lower levels that are absent
+	messages    []arc
+	collectives map[int32][]rank.ID // by vertex of a collective: the ranks of lower levels that are absent
 }
 
 // cause returns the finding of a cause.
@@ -159,8 +159,8 @@ func (s *solver) cause(c *cause) Finding {
 	var parts []string
 	for i := len(levels) - 1; i >= 0; i-- {
 		var clauses []clause
-		for _, g := range slices.Sorted(maps.Keys(levels[i].groups)) {
-			clauses = append(clauses, s.groups[g-int32(s.size)].clause(rank.Of(levels[i].groups[g]...)))
+		for _, g := range slices.Sorted(maps.Keys(levels[i].collectives)) {
+			clauses = append(clauses, s.collectives[g-int32(s.size)].clause(rank.Of(levels[i].collectives[g]...)))
 		}
 		parts = append(parts, sentence(append(clauses, s.messageClauses(levels[i].messages)...), ", "))
 	}
@@ -202,8 +202,8 @@ func (s *solver) isPerhaps(l level) bool {
 func (s *solver) mayGoOn(causes rank.Set, levels []level) bool {
 	rest := causes.Minus(s.g.Moved().Union(s.computing()))
 	if len(levels) > 0 {
-		for g := range levels[0].groups {
-			if s.groups[g-int32(s.size)].loose {
+		for g := range levels[0].collectives {
+			if s.collectives[g-int32(s.size)].loose {
 				return !rest.Equal(causes)
 			}
 		}
@@ -254,22 +254,22 @@ func (s *solver) stopped() (found []Finding) {
 	return found
 }
 
-// levels returns the levels above some vertices, and the ranks in them. A group whose members wait for ranks of
+// levels returns the levels above some vertices, and the ranks in them. A collective whose members wait for ranks of
 // several levels is in the highest of them.
 func (s *solver) levels(below []int32) (levels []level, named rank.Set) {
-	seen := make([]bool, s.size+len(s.groups))
+	seen := make([]bool, s.size+len(s.collectives))
 	var ids []rank.ID
 	for _, v := range below {
 		seen[v] = true
 	}
 	for len(below) > 0 && len(levels) < maxLevels {
-		l := level{groups: map[int32][]rank.ID{}}
+		l := level{collectives: map[int32][]rank.ID{}}
 		var above []int32
 		for _, v := range below {
 			for _, i := range s.before(v) {
 				a := s.arcs[i]
 				if a.from >= int32(s.size) {
-					l.groups[a.from] = append(l.groups[a.from], rank.ID(v))
+					l.collectives[a.from] = append(l.collectives[a.from], rank.ID(v))
 					continue
 				}
 				l.messages = append(l.messages, a)
@@ -280,14 +280,14 @@ func (s *solver) levels(below []int32) (levels []level, named rank.Set) {
 				}
 			}
 		}
-		for g := range l.groups {
+		for g := range l.collectives {
 			for _, before := range levels {
-				l.groups[g] = append(l.groups[g], before.groups[g]...)
-				delete(before.groups, g)
+				l.collectives[g] = append(l.collectives[g], before.collectives[g]...)
+				delete(before.collectives, g)
 			}
 			if !seen[g] {
 				seen[g] = true
-				in := s.groups[g-int32(s.size)].in
+				in := s.collectives[g-int32(s.size)].in
 				named = named.Union(in)
 				for r := range in.All() {
 					if v := int32(r); !seen[v] {
@@ -297,11 +297,11 @@ func (s *solver) levels(below []int32) (levels []level, named rank.Set) {
 				}
 			}
 		}
-		if len(l.messages)+len(l.groups) > 0 {
+		if len(l.messages)+len(l.collectives) > 0 {
 			levels = append(levels, l)
 		}
 		below = above
 	}
-	return slices.DeleteFunc(levels, func(l level) bool { return len(l.messages)+len(l.groups) == 0 }),
+	return slices.DeleteFunc(levels, func(l level) bool { return len(l.messages)+len(l.collectives) == 0 }),
 		named.Union(rank.Of(ids...))
 }

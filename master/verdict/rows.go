@@ -28,8 +28,8 @@ func Rows(g *wait.Graph) []Row { return newSolver(g, 1).rows() }
 
 func (s *solver) rows() (rows []Row) {
 	g := s.g
-	for i := range s.groups {
-		x := &s.groups[i]
+	for i := range s.collectives {
+		x := &s.collectives[i]
 		for _, c := range x.calls {
 			row := Row{Ranks: c.Ranks, Text: callText(&c) + " on " + commName(x.comm)}
 			if x.mismatch == "" {

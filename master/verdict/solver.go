@@ -10,20 +10,20 @@ import (
 )
 
 // solver holds a directed graph of who waits for whom. Vertices from 0 to size-1 are ranks; those from size on are
-// groups. A rank in a call of a group waits for the group, and the group waits for its absent members.
+// collectives. A rank in a call of a collective waits for it, and the collective waits for its absent members.
 type solver struct {
 	g       *wait.Graph
 	samples int
 	size    int // all ranks are lower
 
-	doing   []int32 // of each rank, index of its row; -1: it is not in the graph
-	groups  []group
-	blocked rank.Set // that wait in MPI
-	fixed   rank.Set // that do not wait for other ranks even if they are in a call: stopped, dead and so on
-	torch   rank.Set // in calls of torch.distributed, in which only those that have not run are sure not to have gone on
-	told    rank.Set // of which a finding says what they do
-	unnamed rank.Set // in calls of libraries that may be any call of MPI
-	unsure  rank.Set // of which it is not known whether they wait for all of their arcs
+	doing       []int32 // of each rank, index of its row; -1: it is not in the graph
+	collectives []collective
+	blocked     rank.Set // that wait in MPI
+	fixed       rank.Set // that do not wait for other ranks even if they are in a call: stopped, dead and so on
+	torch       rank.Set // in calls of torch.distributed: only those that have not run are sure not to have gone on
+	told        rank.Set // of which a finding says what they do
+	unnamed     rank.Set // in calls of libraries that may be any call of MPI
+	unsure      rank.Set // of which it is not known whether they wait for all of their arcs
 
 	arcs  []arc   // ascending by from, then to
 	start []int32 // of each vertex, its first arc; one more at the end
@@ -41,7 +41,7 @@ type solver struct {
 // arc says that a vertex waits for another one.
 type arc struct {
 	from, to int32
-	edge     int32 // index of the row of the graph; -1: a call of a group
+	edge     int32 // index of the row of the graph; -1: a collective call
 	any      bool  // the vertex waits for any of those to which it has such arcs
 }
 
@@ -106,7 +106,7 @@ func newSolver(g *wait.Graph, samples int) *solver {
 			s.unsure = s.unsure.Union(d.Ranks)
 		}
 	}
-	s.collectives()
+	s.addCollectives()
 	s.messages()
 	return s
 }
@@ -194,7 +194,7 @@ func (s *solver) index() {
 		return int(a.edge - b.edge)
 	})
 	s.back = nil
-	s.start = make([]int32, s.size+len(s.groups)+1)
+	s.start = make([]int32, s.size+len(s.collectives)+1)
 	for _, a := range s.arcs {
 		s.start[a.from+1]++
 	}

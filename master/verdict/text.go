@@ -81,7 +81,7 @@ type clause struct {
 }
 
 // clause describes the ranks that wait in the calls of a communicator for some absent members.
-func (x *group) clause(absent rank.Set) clause {
+func (x *collective) clause(absent rank.Set) clause {
 	var parts []string
 	for _, name := range x.names() {
 		ranks := x.those(func(c *wait.Call) bool { return functionText(c) == name })
@@ -96,7 +96,7 @@ func (x *group) clause(absent rank.Set) clause {
 }
 
 // names returns the functions of the calls, without duplicates.
-func (x *group) names() (names []string) {
+func (x *collective) names() (names []string) {
 	for _, c := range x.calls {
 		if name := functionText(&c); !slices.Contains(names, name) {
 			names = append(names, name)

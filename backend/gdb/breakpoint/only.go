@@ -178,5 +178,5 @@ func (bc *Commands) among(location mi.Tuple) bool {
 	if !ok {
 		return true
 	}
-	return slices.ContainsFunc(groups.Fields, func(f mi.Field) bool { return f.Value.Str == bc.Group() })
+	return slices.ContainsFunc(groups.Fields, func(f mi.Field) bool { return f.Value.Str == bc.ThreadGroup() })
 }

@@ -118,7 +118,7 @@ func (h attached) release() {
 	}
 	for _, d := range h.debuggers {
 		// gdb 13.1 starts a child that stops itself, and that stays stopped if gdb is killed.
-		d.EndGroup()
+		d.EndProcessGroup()
 	}
 	var all sync.WaitGroup
 	for _, t := range h.targets {

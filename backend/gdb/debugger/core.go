@@ -15,12 +15,12 @@ import (
 // core is what the parts of a rank share. A part has a core and, as fields with names, the few other parts that it
 // uses. State, run and selection are written in state.go only.
 type core struct {
-	Target   backend.Target
-	GDB      *GDB
-	Host     Host
-	Child    bool   // the rank is a child of its original process
-	inferior int    // gdb's number of the inferior
-	group    string // its name, "i1"
+	Target      backend.Target
+	GDB         *GDB
+	Host        Host
+	Child       bool   // the rank is a child of its original process
+	inferior    int    // gdb's number of the inferior
+	threadGroup string // its name, "i1"
 
 	now       time.Duration
 	Out       Effects

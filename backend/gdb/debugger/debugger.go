@@ -41,7 +41,7 @@ func (d *Debugger) Add(m *Machine) {
 	d.Machines, d.ranks = append(d.Machines, m), append(d.ranks, m.core)
 	m.GDB = &d.GDB
 	m.inferior = len(d.Machines)
-	m.group = "i" + strconv.Itoa(m.inferior)
+	m.threadGroup = "i" + strconv.Itoa(m.inferior)
 	if m.inferior > 1 {
 		d.several = true
 		d.Bytes = mi.AppendCommand(d.Bytes, d.Calls.add(&call{task: "attach", by: m.core}), "-add-inferior")
@@ -222,7 +222,7 @@ func (d *Debugger) notified(now time.Duration, r mi.Record) {
 	case "thread-group-started":
 		m.followed(r.Results.Str("id"), r.Results.Str("pid"))
 	case "thread-group-exited":
-		if r.Results.Str("id") != m.group {
+		if r.Results.Str("id") != m.threadGroup {
 			break // that of the parent
 		}
 		if r.Results.Str("exit-code") == "" && m.fate != gdbNotices && !m.isLeaving() && m.moving == nil {
@@ -270,7 +270,7 @@ func (d *Debugger) concerned(r mi.Record) *Machine {
 		return nil
 	}
 	for _, m := range d.Machines {
-		if m.group == group {
+		if m.threadGroup == group {
 			return m
 		}
 	}

@@ -86,7 +86,7 @@ func (en *termination) detachByEnd(q *request.Request) {
 func (en *termination) detachFrom(q *request.Request, then func(request.Answer)) {
 	en.Out.ClearChildren = true
 	en.selectNeighbour()
-	en.ask(q, then, "-target-detach", en.group)
+	en.ask(q, then, "-target-detach", en.threadGroup)
 }
 
 // leaveAsFound detaches at the end of a session. A process that was stopped by a signal before the session

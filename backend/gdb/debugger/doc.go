@@ -40,7 +40,7 @@
 //
 //   - Commands that look at a stopped rank begin with c.At(q), the thread and frame of the
 //     request. Commands about a program or a process begin with c.here(), the rank. c.Where(q) is
-//     the first for a stopped rank and the second otherwise. c.group is the name of the inferior
+//     the first for a stopped rank and the second otherwise. c.threadGroup is the name of the inferior
 //     where that is an argument (-target-detach, -list-thread-groups).
 //   - Thread numbers are sdm's, equal on all ranks: c.GDBThread(id) is gdb's number of a thread,
 //     c.Thread(n) finds the thread of a number that gdb reports.

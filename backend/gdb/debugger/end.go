@@ -158,7 +158,7 @@ func (en *termination) notifyEnd() {
 	en.fate = gdbNotices
 	if en.GDB.Shared() {
 		en.selectNeighbour()
-		en.Tell("kill", "-target-detach", en.group)
+		en.Tell("kill", "-target-detach", en.threadGroup)
 		return
 	}
 	en.Tell("kill", "-interpreter-exec", append(en.here(), "console", "kill")...)

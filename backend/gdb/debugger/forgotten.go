@@ -65,7 +65,7 @@ func (rs *recovery) detachStuck(still bool) {
 	r.checkAt = min(r.checkAt, rs.now+forkCheck)
 	switch r.stuck {
 	case halting:
-		rs.Tell("interrupt", "-exec-interrupt", "--thread-group", rs.group)
+		rs.Tell("interrupt", "-exec-interrupt", "--thread-group", rs.threadGroup)
 		return
 	case detached:
 	default:

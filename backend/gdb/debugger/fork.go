@@ -16,11 +16,11 @@ import (
 func (m *Machine) followed(group, pid string) {
 	n, err := strconv.Atoi(pid)
 	inferior, failed := strconv.Atoi(strings.TrimPrefix(group, "i"))
-	if err != nil || failed != nil || group == m.group {
+	if err != nil || failed != nil || group == m.threadGroup {
 		return
 	}
 	m.Child, m.Target.PID = true, n
-	m.group, m.inferior = group, inferior
+	m.threadGroup, m.inferior = group, inferior
 	m.threads, m.counted = nil, 0
 	m.Symbols.read = nil
 	m.choose(request.Selection{Thread: 1})

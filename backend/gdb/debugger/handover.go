@@ -61,7 +61,7 @@ func (mv *moves) queue(q *request.Request) bool {
 func (mv *moves) askKept() {
 	h := mv.moving
 	q := request.Internal("hand over")
-	mv.ask(q, func(a request.Answer) { h.nameThreads(mv.threads, a.Results) }, "-list-thread-groups", mv.group)
+	mv.ask(q, func(a request.Answer) { h.nameThreads(mv.threads, a.Results) }, "-list-thread-groups", mv.threadGroup)
 	for i := range h.threads {
 		if k := &h.threads[i]; k.signal != "" {
 			mv.inConsoleOr(q, "info signals "+k.signal, func(a request.Answer) { k.signal = mv.passing(k.signal, a.Text) })

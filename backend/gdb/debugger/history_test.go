@@ -145,8 +145,8 @@ func (h *history) begin() {
 	if h.below(8) > 0 { // the regular case
 		for i, m := range h.machines {
 			h.honest()
-			h.gdb(fmt.Sprintf(`=thread-group-started,id="%s",pid="%d"`, m.group, m.Target.PID))
-			h.gdb(fmt.Sprintf(`=thread-created,id="%d",group-id="%s"`, i+1, m.group))
+			h.gdb(fmt.Sprintf(`=thread-group-started,id="%s",pid="%d"`, m.threadGroup, m.Target.PID))
+			h.gdb(fmt.Sprintf(`=thread-created,id="%d",group-id="%s"`, i+1, m.threadGroup))
 			h.gdb(fmt.Sprintf(`*stopped,frame=%s,thread-id="%d",stopped-threads=["%d"]`, frame0, i+1, i+1))
 		}
 		for range 40 {

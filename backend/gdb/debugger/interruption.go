@@ -60,7 +60,7 @@ func (in *interruption) interruptGDB(q *request.Request) {
 	in.unprocessed = in.ask(q, func(a request.Answer) {
 		in.signalAt, in.unprocessed = 0, nil
 		in.ThenDone(q)(a)
-	}, "-exec-interrupt", "--thread-group", in.group)
+	}, "-exec-interrupt", "--thread-group", in.threadGroup)
 	in.restoreSelection()
 	if in.GDB.late {
 		in.signalGDB()

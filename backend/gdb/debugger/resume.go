@@ -21,7 +21,7 @@ type runs struct {
 
 // resumeAll resumes all threads. q may have been answered already.
 func (rn *runs) resumeAll(q *request.Request) {
-	rn.resume(q, nil, "-exec-continue", "--thread-group", rn.group)
+	rn.resume(q, nil, "-exec-continue", "--thread-group", rn.threadGroup)
 }
 
 // resumeOne executes a command for the selected thread and resumes the others.

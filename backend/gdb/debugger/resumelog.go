@@ -38,7 +38,7 @@ func (rn *runs) askStands(r *run) {
 		if stop, stands := rn.unreportedStop(a.Results); stands {
 			rn.halfWay(r, stop, logged)
 		}
-	}, "-list-thread-groups", rn.group)
+	}, "-list-thread-groups", rn.threadGroup)
 }
 
 // resumeFailed processes an ^error that comes after ^running: the resume failed, or did
@@ -54,7 +54,7 @@ func (rn *runs) resumeFailed(a mi.Record) {
 	if r.stopped == 0 {
 		r.stopped = rn.chosen.Thread
 	}
-	rn.ask(request.Internal(r.request.Name), func(a request.Answer) { rn.adopt(a.Results) }, "-list-thread-groups", rn.group)
+	rn.ask(request.Internal(r.request.Name), func(a request.Answer) { rn.adopt(a.Results) }, "-list-thread-groups", rn.threadGroup)
 }
 
 // resumeLogged reports what gdb has logged before it gave up a resume.

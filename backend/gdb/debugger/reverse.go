@@ -21,7 +21,7 @@ func (rn *runs) backwards(q *request.Request) {
 		return
 	}
 	if q.Name == "reverse-continue" {
-		rn.resume(q, nil, "-exec-continue", "--reverse", "--thread-group", rn.group)
+		rn.resume(q, nil, "-exec-continue", "--reverse", "--thread-group", rn.threadGroup)
 		rn.run.back = true
 		return
 	}

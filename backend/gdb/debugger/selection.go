@@ -58,7 +58,7 @@ func (c *core) Where(q *request.Request) []string {
 // at addresses of another process, and gdb drops libraries of that process.
 func (c *core) somewhere() []string {
 	if len(c.threads) == 0 {
-		return []string{"--thread-group", c.group}
+		return []string{"--thread-group", c.threadGroup}
 	}
 	return []string{"--thread", strconv.Itoa(c.threads[0].GDB)}
 }

@@ -97,7 +97,7 @@ func (rn *runs) callOver(stop mi.Tuple) {
 		if stop, stands := rn.unreportedStop(a.Results); stands {
 			rn.stopped(values.Finished(stop))
 		}
-	}, "-list-thread-groups", rn.group)
+	}, "-list-thread-groups", rn.threadGroup)
 }
 
 // settle checks whether the rank as a whole has stopped, and returns the run that is over then.
@@ -124,7 +124,7 @@ const recheckWait = 500 * time.Millisecond
 func (rn *runs) stopRest(r *run) {
 	r.interrupted, r.stale = true, false
 	r.next = rn.now + recheckWait
-	rn.Tell("interrupt", "-exec-interrupt", "--thread-group", rn.group)
+	rn.Tell("interrupt", "-exec-interrupt", "--thread-group", rn.threadGroup)
 	rn.restoreSelection()
 }
 
@@ -142,7 +142,7 @@ func (rn *runs) recheck() {
 		return
 	}
 	rn.stopRest(r)
-	rn.ask(request.Internal("interrupt"), func(a request.Answer) { rn.adopt(a.Results) }, "-list-thread-groups", rn.group)
+	rn.ask(request.Internal("interrupt"), func(a request.Answer) { rn.adopt(a.Results) }, "-list-thread-groups", rn.threadGroup)
 }
 
 // adopt takes the threads and their states from -list-thread-groups.

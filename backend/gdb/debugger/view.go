@@ -23,8 +23,8 @@ func (v view) Ask(q *request.Request, then func(request.Answer), command string,
 // Process returns what is debugged.
 func (v view) Process() backend.Target { return v.Target }
 
-// Group returns gdb's name of the inferior, "i1".
-func (v view) Group() string { return v.group }
+// ThreadGroup returns gdb's name of the inferior, "i1".
+func (v view) ThreadGroup() string { return v.threadGroup }
 
 // Chosen returns the selected thread and frame.
 func (v view) Chosen() request.Selection { return v.chosen }

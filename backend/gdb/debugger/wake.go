@@ -16,7 +16,7 @@ func (mv *moves) recovered() {
 	mv.ask(request.Internal("hand over"), func(a request.Answer) {
 		mv.recognize(a.Results)
 		mv.wake()
-	}, "-list-thread-groups", mv.group)
+	}, "-list-thread-groups", mv.threadGroup)
 }
 
 // recognize gives the threads their previous numbers.

@@ -70,8 +70,8 @@ func TestBorn(t *testing.T) {
 	}
 }
 
-// TestEndGroup leaves a stopped child, like a gdb that is killed at its start.
-func TestEndGroup(t *testing.T) {
+// TestEndProcessGroup leaves a stopped child, like a gdb that is killed at its start.
+func TestEndProcessGroup(t *testing.T) {
 	cmd := exec.Command("sh", "-c", "sleep 100 & echo $!; kill -STOP $!; wait")
 	cmd.SysProcAttr = &syscall.SysProcAttr{Setpgid: true}
 	out, err := cmd.StdoutPipe()
@@ -92,7 +92,7 @@ func TestEndGroup(t *testing.T) {
 	becomes(t, child, true)
 	cmd.Process.Kill()
 	cmd.Wait()
-	leader.EndGroup()
+	leader.EndProcessGroup()
 	if !child.AwaitEnd(10_000) {
 		t.Error("the child lives")
 	}

@@ -266,7 +266,7 @@ func (ah *hasher) hashedPart(h *hashing) {
 func (ar *arrays) ifKnownProcess(q *request.Request, then func(bool)) {
 	ar.Ask(q, func(got request.Answer) {
 		for _, f := range got.Results.Path("groups").Fields {
-			if f.Value.Fields.Str("id") == ar.Group() && ar.Process().PID > 0 {
+			if f.Value.Fields.Str("id") == ar.ThreadGroup() && ar.Process().PID > 0 {
 				then(f.Value.Fields.Str("pid") == strconv.Itoa(ar.Process().PID))
 				return
 			}

@@ -321,7 +321,7 @@ func (fr *Frames) infoThreads(q *request.Request) {
 		// gdb has renumbered those of a rank that was handed over
 		slices.SortFunc(body.Threads, func(a, b threadInfo) int { return a.ID - b.ID })
 		fr.Reply(q, body, c.Sorted()...)
-	}, "-list-thread-groups", fr.Group())
+	}, "-list-thread-groups", fr.ThreadGroup())
 }
 
 func (fr *Frames) threadInfo(t mi.Tuple, c *Columns) threadInfo {

@@ -87,8 +87,8 @@ type Asker interface {
 	Selected(*request.Request) request.Selection
 	// GDBThread returns gdb's number of a thread.
 	GDBThread(id int) string
-	// Group returns gdb's name of the inferior, "i1".
-	Group() string
+	// ThreadGroup returns gdb's name of the inferior, "i1".
+	ThreadGroup() string
 	// Settings returns the properties of the gdb that affect how values are shown.
 	Settings() Settings
 	// VariableSuffix returns the suffix of the names of convenience variables that only this rank uses.

@@ -251,8 +251,8 @@ func named(name string, set rank.Set) session.Event {
 	}{name, set.String()})
 }
 
-// maxGroups bounds the named sets.
-const maxGroups = 4096
+// maxNamedSets bounds the named sets.
+const maxNamedSets = 4096
 
 // setGroup names a set.
 func (s *Session) setGroup(name string, ranks rank.Set) ([]session.Event, *protocol.Fault) {
@@ -263,8 +263,8 @@ func (s *Session) setGroup(name string, ranks rank.Set) ([]session.Event, *proto
 		return nil, usage("group", "take another name", "@%s already means the ranks in that state", name)
 	}
 	if at, known := slices.BinarySearch(s.names, name); !known {
-		if len(s.names) >= maxGroups {
-			return nil, usage("group", "use a name again", "there are already %d groups", maxGroups)
+		if len(s.names) >= maxNamedSets {
+			return nil, usage("group", "use a name again", "there are already %d groups", maxNamedSets)
 		}
 		s.names = slices.Insert(s.names, at, name)
 	}

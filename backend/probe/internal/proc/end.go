@@ -12,7 +12,7 @@ import (
 // End returns how a process ended for which its parent has not waited yet: "was killed by SIGKILL", "has ended with
 // status 3"; "": it has not ended, or it is not known. g is its control group, which was asked for before: a process
 // that has ended may not be in it any more (cgroups version 1).
-func End(pid int, g MemoryGroup) string {
+func End(pid int, g ControlGroup) string {
 	status, ok := parseEnd(Text("/proc/%d/stat", pid))
 	switch {
 	case !ok:
@@ -49,24 +49,24 @@ func parseEnd(stat string) (status unix.WaitStatus, ok bool) {
 	return status, err == nil && n != 0
 }
 
-// MemoryGroup is the control group of a process that bounds its memory. It can be asked when the process has ended.
-type MemoryGroup struct {
+// ControlGroup is the control group of a process that bounds its memory. It can be asked when the process has ended.
+type ControlGroup struct {
 	dirs  []string
 	kills int // those that are not counted
 }
 
-// MemoryGroupOf returns the control group of a process. If the process has ended, earlier kills are counted, too.
-func MemoryGroupOf(pid int) MemoryGroup {
-	g := MemoryGroup{dirs: memoryGroups(Text("/proc/%d/cgroup", pid))}
+// ControlGroupOf returns the control group of a process. If the process has ended, earlier kills are counted, too.
+func ControlGroupOf(pid int) ControlGroup {
+	g := ControlGroup{dirs: controlGroups(Text("/proc/%d/cgroup", pid))}
 	if !StatusOf(pid, pid).HasEnded() {
 		g.kills = g.Kills()
 	}
 	return g
 }
 
-// Kills returns how many processes of the group the kernel has killed for lack of memory since MemoryGroupOf; 0 if it
+// Kills returns how many processes of the group the kernel has killed for lack of memory since ControlGroupOf; 0 if it
 // is not known.
-func (g MemoryGroup) Kills() int {
+func (g ControlGroup) Kills() int {
 	for _, dir := range g.dirs {
 		for _, file := range []string{"memory.events", "memory.oom_control"} {
 			if n := parseKills(Text("%s/%s", dir, file)); n > 0 {
@@ -77,8 +77,8 @@ func (g MemoryGroup) Kills() int {
 	return 0
 }
 
-// memoryGroups returns the directories of the control group for memory, in versions 2 and 1 (cgroups(7)).
-func memoryGroups(s string) (dirs []string) {
+// controlGroups returns the directories of the control group for memory, in versions 2 and 1 (cgroups(7)).
+func controlGroups(s string) (dirs []string) {
 	for line := range strings.Lines(s) {
 		f := strings.SplitN(strings.TrimSpace(line), ":", 3)
 		if len(f) < 3 {

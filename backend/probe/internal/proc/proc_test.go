@@ -71,7 +71,7 @@ func TestEnds(t *testing.T) {
 	if got := KilledBy("SIGSEGV", 2); got != "was killed by SIGSEGV" {
 		t.Error(got)
 	}
-	got := memoryGroups("8:pids:/x\n4:memory:/a/b (deleted)\n0::/c\nbad\n")
+	got := controlGroups("8:pids:/x\n4:memory:/a/b (deleted)\n0::/c\nbad\n")
 	if want := []string{"/sys/fs/cgroup/memory/a/b", "/sys/fs/cgroup/c"}; !slices.Equal(got, want) {
 		t.Errorf("%v", got)
 	}
@@ -119,14 +119,14 @@ func TestChild(t *testing.T) {
 	if IsFIFO(pid, "/etc") || IsFIFO(pid, fifo+"none") {
 		t.Error("something else is a FIFO")
 	}
-	if End(pid, MemoryGroup{}) != "" {
-		t.Errorf("it %s", End(pid, MemoryGroup{}))
+	if End(pid, ControlGroup{}) != "" {
+		t.Errorf("it %s", End(pid, ControlGroup{}))
 	}
-	group := MemoryGroupOf(pid)
+	group := ControlGroupOf(pid)
 	cmd.Process.Signal(syscall.SIGKILL)
 	for StatusOf(pid, pid).State != "Z" {
 	}
-	if got := End(pid, MemoryGroup{}); !strings.HasPrefix(got, "was killed by SIGKILL") || group.Kills() < 0 {
+	if got := End(pid, ControlGroup{}); !strings.HasPrefix(got, "was killed by SIGKILL") || group.Kills() < 0 {
 		t.Errorf("it %q", got)
 	}
 }
@@ -193,7 +193,7 @@ func TestPipes(t *testing.T) {
 // TestOutOfMemory has the kernel kill a process for lack of memory, and then kills one of the same group itself.
 func TestOutOfMemory(t *testing.T) {
 	var group, limit string
-	for _, dir := range memoryGroups(Text("/proc/self/cgroup")) {
+	for _, dir := range controlGroups(Text("/proc/self/cgroup")) {
 		group, limit = dir+"/sdm-test-"+strconv.Itoa(os.Getpid()), "memory.max"
 		if strings.HasPrefix(dir, "/sys/fs/cgroup/memory/") {
 			limit = "memory.limit_in_bytes"
@@ -229,7 +229,7 @@ func TestOutOfMemory(t *testing.T) {
 				t.Skip("no process can be put into a control group here")
 			}
 		}
-		before := MemoryGroupOf(pid)
+		before := ControlGroupOf(pid)
 		kill(in, cmd.Process)
 		for StatusOf(pid, pid).State != "Z" {
 		}
@@ -253,7 +253,7 @@ func FuzzParsers(f *testing.F) {
 		fileSystem(s, "/home/x")
 		socketIn(s, 78)
 		parseEnd(s)
-		memoryGroups(s)
+		controlGroups(s)
 		parseKills(s)
 		parseWatched(s)
 		parseAddress(s)

@@ -81,8 +81,8 @@ func (c *torchCall) short() string {
 	if c.Op != "" {
 		parts = append(parts, c.Op)
 	}
-	if !c.Group.Default {
-		parts = append(parts, "on "+groupName(&c.Group))
+	if !c.ProcessGroup.Default {
+		parts = append(parts, "on "+processGroupName(&c.ProcessGroup))
 	}
 	return strings.Join(parts, " ")
 }
@@ -98,15 +98,15 @@ func numberOrUnknown(n int) string {
 	return fmt.Sprint(n)
 }
 
-// maxGroupText bounds the bytes of the ranks in the name of a process group.
-const maxGroupText = 40
+// maxProcessGroupText bounds the bytes of the ranks in the name of a process group.
+const maxProcessGroupText = 40
 
-// groupName names a process group: torch numbers most of them.
-func groupName(g *torch.Group) string {
+// processGroupName names a process group: torch numbers most of them.
+func processGroupName(g *torch.ProcessGroup) string {
 	if g.Default {
 		return "the default process group"
 	}
-	if ranks := setOf(g.Members).String(); len(ranks) <= maxGroupText {
+	if ranks := setOf(g.Members).String(); len(ranks) <= maxProcessGroupText {
 		return "the process group of " + ranks
 	}
 	return fmt.Sprintf("the process group %s of %d ranks", g.Name, len(g.Members))
@@ -114,13 +114,13 @@ func groupName(g *torch.Group) string {
 
 // addTorchCall adds what a call of torch.distributed waits for.
 func (w *Waits) addTorchCall(c *torchCall) {
-	members := setOf(c.Group.Members)
-	name := c.Group.Name
-	if c.Group.Default {
+	members := setOf(c.ProcessGroup.Members)
+	name := c.ProcessGroup.Name
+	if c.ProcessGroup.Default {
 		name = "default"
 	}
 	key := "torch." + name + "." + digest.Text(digest.OfText(members.String()))
-	w.Comms = append(w.Comms, wait.Comm{Key: key, Name: groupName(&c.Group), Members: members})
+	w.Comms = append(w.Comms, wait.Comm{Key: key, Name: processGroupName(&c.ProcessGroup), Members: members})
 	if c.Kind == torch.Together {
 		call := wait.Call{Function: c.Function, Comm: key, Op: c.Op, Root: wait.No, Bytes: wait.No}
 		if c.Root != torch.Unknown {
@@ -145,10 +145,10 @@ func (w *Waits) addTorchCall(c *torchCall) {
 
 // addTorch notes that a thread is in a call of torch.distributed.
 func (w *Waits) addTorch(c *torchCall) {
-	if c.Group.Rank == torch.Unknown { // other ranks name it by this rank
+	if c.ProcessGroup.Rank == torch.Unknown { // other ranks name it by this rank
 		w.Waits = append(w.Waits, unknownMessage(c.Function))
 	} else {
-		w.Number, w.Numbered = c.Group.Rank, true
+		w.Number, w.Numbered = c.ProcessGroup.Rank, true
 		w.addTorchCall(c)
 	}
 	w.inTorch = true

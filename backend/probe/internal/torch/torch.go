@@ -38,9 +38,9 @@ var _ Objects = (*python.Values)(nil)
 
 // Call is a call that waits for other ranks. Ranks are those of the default process group.
 type Call struct {
-	Function string // "all_reduce"
-	Group    Group
-	Kind     Kind
+	Function     string // "all_reduce"
+	ProcessGroup ProcessGroup
+	Kind         Kind
 	// Root is the source or destination of a collective; Unknown: there is none, or it is not known.
 	Root int
 	// Op is the operation ("SUM"); "": there is none, or it is not known.
@@ -64,8 +64,8 @@ const (
 	Receive
 )
 
-// Group is a process group.
-type Group struct {
+// ProcessGroup is a process group.
+type ProcessGroup struct {
 	Name    string
 	Default bool  // it is the default process group
 	Members []int // ranks, by their rank in the group
@@ -102,16 +102,16 @@ func Find(v Objects, f *python.Frame) *Call {
 		return nil
 	}
 	c := &Call{Function: f.Function, Root: Unknown, Peer: Unknown, Tag: Unknown, Op: opOf(v, locals["op"], found[2])}
-	if c.Group, ok = groupOf(v, locals, found[0], found[1]); !ok {
+	if c.ProcessGroup, ok = processGroupOf(v, locals, found[0], found[1]); !ok {
 		return nil
 	}
 	c.setRoot(v, locals)
 	return c
 }
 
-// groupOf returns the process group of a call. Functions keep the default group in a variable of their own, or
+// processGroupOf returns the process group of a call. Functions keep the default group in a variable of their own, or
 // put it in place of None.
-func groupOf(v Objects, locals map[string]python.Object, names, ranks python.Object) (g Group, ok bool) {
+func processGroupOf(v Objects, locals map[string]python.Object, names, ranks python.Object) (g ProcessGroup, ok bool) {
 	all, ok := v.Items(names)
 	if !ok || len(all) == 0 {
 		return g, false
@@ -210,10 +210,10 @@ func (c *Call) setRoot(v Objects, locals map[string]python.Object) {
 		return
 	}
 	rank, ok := v.Int(locals[name])
-	if in, known := v.Int(locals["group_"+name]); !ok && known && in >= 0 && in < len(c.Group.Members) {
-		rank, ok = c.Group.Members[in], true
+	if in, known := v.Int(locals["group_"+name]); !ok && known && in >= 0 && in < len(c.ProcessGroup.Members) {
+		rank, ok = c.ProcessGroup.Members[in], true
 	}
-	if !ok || !slices.Contains(c.Group.Members, rank) {
+	if !ok || !slices.Contains(c.ProcessGroup.Members, rank) {
 		rank = Unknown
 	}
 	switch c.Function {

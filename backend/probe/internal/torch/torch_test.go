@@ -106,7 +106,7 @@ func text(c *Call) string {
 	if c == nil {
 		return "none"
 	}
-	return fmt.Sprintf("%s of %v, default %t, rank %d, kind %d, root %d, op %q, peer %d, tag %d", c.Function, c.Group.Members, c.Group.Default, c.Group.Rank, c.Kind, c.Root, c.Op, c.Peer, c.Tag)
+	return fmt.Sprintf("%s of %v, default %t, rank %d, kind %d, root %d, op %q, peer %d, tag %d", c.Function, c.ProcessGroup.Members, c.ProcessGroup.Default, c.ProcessGroup.Rank, c.Kind, c.Root, c.Op, c.Peer, c.Tag)
 }
 
 func TestFind(t *testing.T) {

@@ -9,8 +9,8 @@ import (
 	"sdm/protocol/wait"
 )
 
-// group is the present calls in one communicator.
-type group struct {
+// collective is the calls in one communicator.
+type collective struct {
 	comm     wait.Comm
 	calls    []wait.Call
 	in       rank.Set // that are in one of the calls
@@ -26,8 +26,8 @@ type group struct {
 // isOfRequests reports whether a call waits for a request of a collective.
 func isOfRequests(c *wait.Call) bool { return c.Function == "MPI_Wait" || c.Function == "MPI_Waitall" }
 
-// collectives makes the groups, and the arcs from and to them.
-func (s *solver) collectives() {
+// addCollectives adds the collectives, and the arcs from and to them.
+func (s *solver) addCollectives() {
 	perhaps := map[string]rank.Set{} // by function, ranks in it whose communicator is not known
 	for _, e := range s.g.Edges() {
 		s.blocked = s.blocked.Union(e.Pairs.Ranks())
@@ -45,7 +45,7 @@ func (s *solver) collectives() {
 	for _, c := range s.g.Calls() {
 		inside[c.Comm] = inside[c.Comm].Union(c.Ranks.Intersect(s.fixed))
 	}
-	for _, x := range groupsOf(s.g, s.fixed) {
+	for _, x := range collectivesOf(s.g, s.fixed) {
 		var maybe rank.Set
 		for _, c := range x.calls {
 			x.in = x.in.Union(c.Ranks)
@@ -67,10 +67,10 @@ func (s *solver) collectives() {
 			x.compare()
 		}
 		s.blocked = s.blocked.Union(x.in)
-		s.groups = append(s.groups, x)
+		s.collectives = append(s.collectives, x)
 	}
-	for i := range s.groups {
-		x := &s.groups[i]
+	for i := range s.collectives {
+		x := &s.collectives[i]
 		if x.ofRequests {
 			s.narrow(x)
 		}
@@ -90,16 +90,16 @@ func (s *solver) collectives() {
 	}
 }
 
-// groupsOf returns the calls of a graph by communicator, without the ranks that are fixed. Those that wait for
-// requests are groups of their own.
-func groupsOf(g *wait.Graph, fixed rank.Set) (all []group) {
+// collectivesOf returns the calls of a graph by communicator, without the ranks that are fixed. Those that wait for
+// requests are collectives of their own.
+func collectivesOf(g *wait.Graph, fixed rank.Set) (all []collective) {
 	for calls := g.Calls(); len(calls) > 0; {
 		n := slices.IndexFunc(calls, func(c wait.Call) bool { return c.Comm != calls[0].Comm })
 		if n < 0 {
 			n = len(calls)
 		}
 		comm, _ := g.Comm(calls[0].Comm)
-		x, requests := group{comm: comm}, group{comm: comm, ofRequests: true}
+		x, requests := collective{comm: comm}, collective{comm: comm, ofRequests: true}
 		for _, c := range calls[:n] {
 			c.Ranks = c.Ranks.Minus(fixed)
 			if c.Ranks.IsEmpty() {
@@ -111,7 +111,7 @@ func groupsOf(g *wait.Graph, fixed rank.Set) (all []group) {
 				x.calls = append(x.calls, c)
 			}
 		}
-		for _, x := range []group{x, requests} {
+		for _, x := range []collective{x, requests} {
 			if len(x.calls) > 0 {
 				all = append(all, x)
 			}
@@ -124,7 +124,7 @@ func groupsOf(g *wait.Graph, fixed rank.Set) (all []group) {
 // narrow chooses for which members the ranks wait that wait for requests of a collective. Members that are elsewhere
 // may have made their request. If they are in MPI, their part goes on there, so it is rather the others that are
 // late. It is certain only if a single member is elsewhere.
-func (s *solver) narrow(x *group) {
+func (s *solver) narrow(x *collective) {
 	x.loose = true
 	if x.absent.Len() > 1 {
 		s.unsure = s.unsure.Union(x.in)

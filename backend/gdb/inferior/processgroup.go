@@ -11,9 +11,9 @@ import (
 	"syscall"
 )
 
-// EndGroup kills the rest of the process group that the process led, if the process has ended: the
+// EndProcessGroup kills the rest of the process group that the process led, if the process has ended: the
 // members of the group with its id that are not older than the process.
-func (p *Process) EndGroup() {
+func (p *Process) EndProcessGroup() {
 	if !p.Gone() {
 		return
 	}
@@ -25,19 +25,19 @@ func (p *Process) EndGroup() {
 	names, _ := dir.Readdirnames(-1) // those that were read before an error
 	for _, name := range names {
 		pid, _ := strconv.Atoi(name)
-		if pid <= 0 || pid == p.pid || groupOf(pid) != p.pid {
+		if pid <= 0 || pid == p.pid || processGroupOf(pid) != p.pid {
 			continue
 		}
 		member := Open(pid)
-		if groupOf(pid) == p.pid && StartTime(pid) >= p.born {
+		if processGroupOf(pid) == p.pid && StartTime(pid) >= p.born {
 			member.Signal(syscall.SIGKILL)
 		}
 		member.Close()
 	}
 }
 
-// groupOf returns the process group of a process (proc(5), stat); 0 if there is no such process.
-func groupOf(pid int) int {
+// processGroupOf returns the process group of a process (proc(5), stat); 0 if there is no such process.
+func processGroupOf(pid int) int {
 	group, _ := strconv.Atoi(statField(pid, 5)) // "" is 0
 	return group
 }
