@@ -166,8 +166,8 @@ type Value struct {
 type Call struct {
 	finder *Finder
 	frame  int
-	own    bool  // the frame is that of the function, not of one to which it has jumped (tail call)
-	linked bool  // the arguments that the caller has passed are those of this function
+	own    bool  // the frame belongs to the function, not to one that it has jumped to (tail call)
+	linked bool  // the caller has passed the arguments to this function
 	grade  Grade // of the arguments that the caller has passed
 }
 

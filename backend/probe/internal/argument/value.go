@@ -51,7 +51,7 @@ type found struct {
 func (q query) sure(v uint64, ok bool) found { return found{q.cut(v), Sure, ok} }
 
 // tells reports whether the value v can be determined from a place that holds the value held, and the number
-// that must be added to its content. size is that of the place in bytes.
+// that must be added to its content. size is the size of the place, in bytes.
 func (q query) tells(held, v *dataflow.Value, size int64) (plus int64, ok bool) {
 	switch {
 	case held == nil:

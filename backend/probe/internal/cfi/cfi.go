@@ -1,7 +1,7 @@
 // Package cfi provides call frame information: where a function keeps the registers of its caller.
-// It is pure; the tables are read through Memory. Their format is that of .eh_frame (Linux Standard
-// Base, Exception Frames), the rules are those of DWARF 5, section 6.4. All sizes are bounded, so
-// that damaged or hostile tables cost little.
+// It is pure; the tables are read through Memory. The format is .eh_frame (Linux Standard Base,
+// Exception Frames), with the rules of DWARF 5, section 6.4. All sizes are bounded, so that damaged
+// or hostile tables cost little.
 package cfi
 
 import "errors"
@@ -89,7 +89,7 @@ type Row struct {
 	signal bool
 }
 
-// First returns the first address of the entry, which mostly is that of the function.
+// First returns the first address of the entry, which is usually where the function begins.
 func (r *Row) First() uint64 { return r.first }
 
 // End returns the first address after the entry.

@@ -116,7 +116,7 @@ func (t *Table) find(pc uint64) (*Row, error) {
 	return t.row(t.header+t.relative(i-1, 4), pc)
 }
 
-// relative returns a field of entry i of the index: the address of the code if at is 0, that of the table
+// relative returns a field of entry i of the index: the address of the code if at is 0, or of the table
 // entry if at is 4, both relative to the header. If it cannot be read, the result is greater than all
 // addresses.
 func (t *Table) relative(i int, at uint64) uint64 {
@@ -127,8 +127,8 @@ func (t *Table) relative(i int, at uint64) uint64 {
 	return uint64(int64(int32(binary.LittleEndian.Uint32(b[:]))))
 }
 
-// readStarts sets starts by reading all entries. The common information entry is read again only if it differs
-// from that of the entry before.
+// readStarts sets starts by reading all entries. The common information entry is read again only if the entry
+// before has another one.
 func (t *Table) readStarts() {
 	var last uint64
 	var c *common

@@ -108,7 +108,7 @@ func linksOf(t *testing.T, path string) map[uint64]string {
 	return links
 }
 
-// TestAsProcessor compares results with those of the processor.
+// TestAsProcessor compares results with what the processor computes.
 func TestAsProcessor(t *testing.T) {
 	for _, flags := range []string{"-O0", "-O1", "-O2", "-O3", "-Os"} {
 		t.Run(flags, func(t *testing.T) {

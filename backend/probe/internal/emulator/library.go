@@ -29,7 +29,7 @@ func (m *Machine) enter(to uint64, isCall bool) {
 }
 
 // enterLink continues at the function of a link, or at the address to if l is nil. It carries out the functions
-// in answers itself, since those of the C library use instructions that the machine does not know.
+// in answers itself, since the C library's own use instructions that the machine does not know.
 func (m *Machine) enterLink(l *link, to uint64, isCall bool) {
 	if l != nil {
 		if slices.Contains(m.until, l.name) {

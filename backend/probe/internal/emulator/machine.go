@@ -136,7 +136,7 @@ func (l Load) IsOwn() bool { return own(l.Addr) }
 
 // page is a page of memory.
 type page struct {
-	bytes   []byte // those of the process until the page is written to
+	bytes   []byte // the process's own until the page is written to
 	written bool   // bytes is the machine's own
 }
 

@@ -49,7 +49,8 @@ func (m *Machine) part(r x86asm.Reg) uint64 {
 	return m.reg[n] & mask(size)
 }
 
-// get returns the value of an operand; size is that of operands in memory and of constants, in bytes.
+// get returns the value of an operand. size is the size of operands in memory and of constants, in
+// bytes.
 func (m *Machine) get(i *amd64.Inst, arg x86asm.Arg, size int) uint64 {
 	switch x := arg.(type) {
 	case x86asm.Reg:
@@ -65,7 +66,7 @@ func (m *Machine) get(i *amd64.Inst, arg x86asm.Arg, size int) uint64 {
 	return 0
 }
 
-// put writes an operand; size is that of operands in memory, in bytes.
+// put writes an operand. size is the size of operands in memory, in bytes.
 func (m *Machine) put(i *amd64.Inst, arg x86asm.Arg, v uint64, size int) {
 	switch x := arg.(type) {
 	case x86asm.Mem:

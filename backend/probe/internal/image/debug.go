@@ -130,7 +130,7 @@ func (f *file) dwarf() (d *dwarf.Data, info []byte, err error) {
 
 // header is what the header of a unit in .debug_info says.
 type header struct {
-	version, kind int // kind is that of DWARF 5; 0 before
+	version, kind int // kind as in DWARF 5; 0 before
 	abbreviations uint64
 	end           uint64 // offset of what follows the header
 }

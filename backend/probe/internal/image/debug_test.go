@@ -69,8 +69,8 @@ func TestFirstEntries(t *testing.T) {
 	}
 }
 
-// BenchmarkOverlappingAbbreviations has 4,000 units in 28 KB of overlapping tables; without the check the time is
-// that of 4,000 × 28 KB.
+// BenchmarkOverlappingAbbreviations has 4,000 units in 28 KB of overlapping tables; without the check it takes as
+// long as 4,000 × 28 KB.
 func BenchmarkOverlappingAbbreviations(b *testing.B) {
 	info, abbrev := units(4000, 7), abbreviations(4000, 4000)
 	for b.Loop() {

@@ -29,7 +29,8 @@ func parseGNUHash(b []byte) *gnuHash {
 	return &gnuHash{le.Uint32(b[4:]), b[from : from+4*n], b[from+4*n:]}
 }
 
-// each calls f with the numbers of the symbols whose hashes are that of a name, except for bit 0.
+// each calls f with the numbers of the symbols whose hashes equal the hash of a name, except for
+// bit 0.
 func (g *gnuHash) each(name string, f func(n int)) {
 	le := binary.LittleEndian
 	h := uint32(5381)

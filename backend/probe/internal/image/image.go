@@ -21,8 +21,8 @@ type Module struct {
 	BuildID    string // hexadecimal; "": none
 	// Header is the mapping of the ELF header.
 	Header Mapping
-	// Sum is a hash of the first SumSize bytes, which differ from those of other images: they have the
-	// headers and the build-id.
+	// Sum is a hash of the first SumSize bytes, which identify an image: they contain the headers and
+	// the build-id.
 	Sum     uint64
 	frames  uint64 // address of .eh_frame_hdr in the file; 0: none
 	dynamic uint64 // address of the dynamic section in the file; 0: none

@@ -22,7 +22,7 @@ const (
 )
 
 // Links are the places where the dynamic linker stores addresses of functions and variables for an image (ELF
-// specification, Dynamic Linking; psABI of x86-64, Relocation). All addresses are those of the file.
+// specification, Dynamic Linking; psABI of x86-64, Relocation). All addresses are as in the file.
 type Links struct {
 	slots          []uint64
 	numbers        []uint32 // of their symbols

@@ -325,7 +325,7 @@ func (s *Symbols) symbol(n int) (*table, entry) {
 // table is a symbol table of a file.
 type table struct {
 	entries, names []byte
-	first          int      // number of its first symbol among those of all tables
+	first          int      // number of its first symbol, counted through all tables
 	hashed         *gnuHash // of the names; nil: there is none
 	byName         *index   // keys are the hash of a name <<32 | number in the table; nil: not made yet
 	absent         int      // names that were looked for before that, and are not there

@@ -65,7 +65,8 @@ func (u *unit) index() {
 	}
 }
 
-// level reads the entries of a block, whose index is around, up to their end. scope is that of the entries.
+// level reads the entries of a block, whose index is around, up to their end. scope is the scope of these
+// entries.
 func (u *unit) level(r *dwarf.Reader, scope string, around, nested int) {
 	last := -1 // block that the next entry ends
 	for {
@@ -120,7 +121,8 @@ func skip(r *dwarf.Reader, e *dwarf.Entry) {
 	}
 }
 
-// scopeWithin returns the scope of the entries within e, and whether e is a block. scope is that of e.
+// scopeWithin returns the scope of the entries within e, and whether e is a block. scope is the scope
+// of e itself.
 func scopeWithin(e *dwarf.Entry, scope string) (inner string, isBlock bool) {
 	switch e.Tag {
 	case dwarf.TagNamespace, dwarf.TagStructType, dwarf.TagClassType, dwarf.TagUnionType:

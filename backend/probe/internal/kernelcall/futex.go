@@ -205,8 +205,8 @@ func (f *Futex) isOfThread() bool {
 func (f *Futex) isOfDescriptor() bool { return f.Described != 0 && f.Shared() }
 
 // hasLost reports whether a mutex of glibc is locked by a thread that the process does not have: it has ended, or it is
-// one of the parent, which had the lock when it made this process by fork. Of one that is shared with other processes
-// it is not known: the ID may be that of a thread in another namespace.
+// one of the parent, which had the lock when it made this process by fork. For a futex that processes share the owner
+// is not known: the ID may belong to another namespace.
 func (f *Futex) hasLost() bool {
 	const locked, maxTID = 2, 1 << 22 // a locked mutex for which threads wait; the highest ID (proc(5), pid_max)
 	owner := f.word(mutexOwner)

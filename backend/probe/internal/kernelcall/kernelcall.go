@@ -1,7 +1,7 @@
 // Package kernelcall tells what a thread waits for that waits in a system call: which file, lock, child or peer. It is
 // pure: memory of the process and what the kernel tells of it are interfaces.
 //
-// Numbers and arguments are those of x86-64 (syscall(2); Linux, arch/x86/entry/syscalls/syscall_64.tbl).
+// Numbers and arguments are as on x86-64 (syscall(2); Linux, arch/x86/entry/syscalls/syscall_64.tbl).
 package kernelcall
 
 import (
@@ -88,7 +88,7 @@ type Process interface {
 	// it is not, or not known.
 	FileSystem(path string) string
 	// Ends returns the other processes that have an end of a pipe or FIFO open, for writing with writers. name is
-	// that of File. own: the process itself has it, too; all: no other process can have it.
+	// what File returns. own: the process itself has the end open, too; all: no other process can have it open.
 	Ends(name string, writers bool) (others []Peer, own, all bool)
 	// Socket describes a socket: "a connection to 10.0.0.1:5000"; "": not known.
 	Socket(fd int) string

@@ -18,9 +18,9 @@ var blocking = map[string]struct{ kind, peer, tag, buffer, count string }{
 // maxStack bounds the part of the stack that is searched for a request, in bytes.
 const maxStack = 1 << 14
 
-// byRequest completes the peer and the tag of a blocking call with those of the request that Open MPI has made
-// for it, which is in one of the inner frames. A request counts only if it has the same communicator, buffer and
-// count. An argument that differs from the request becomes unknown, unless its grade is Sure.
+// byRequest completes the peer and the tag of a blocking call from the request that Open MPI has made for it,
+// which is in one of the inner frames. A request counts only if it has the same communicator, buffer and count.
+// An argument that differs from the request becomes unknown, unless its grade is Sure.
 func (l *Library) byRequest(c *Call) {
 	names, ok := blocking[c.Function]
 	if l.Family != OpenMPI || !ok {

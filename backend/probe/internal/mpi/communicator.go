@@ -14,10 +14,10 @@ import (
 type Communicator struct {
 	Name   string
 	Rank   int   // of the process in it
-	World  []int // world ranks of its members, in order; -1 for those of other jobs
+	World  []int // world ranks of its members, in order; -1 for members in other jobs
 	Remote []int // world ranks of the remote group of an intercommunicator; nil: it is none
-	// Context is the same in all members, and differs from that of other communicators with the same
-	// members; "": not known.
+	// Context is the same in all members, and differs between communicators with the same members; "":
+	// not known.
 	Context string
 	Err     error // why nothing is known; the rest is valid if it is nil
 
@@ -174,7 +174,7 @@ func (l *Library) pair(c *Communicator, addr uint64) string {
 		c.ids = [2]uint64{first & 0xffff, first >> 16}
 	case first != 0:
 		c.ids = [2]uint64{first, second}
-	case c.handle != l.world: // only that of MPI_COMM_WORLD is 0
+	case c.handle != l.world: // only MPI_COMM_WORLD has 0
 		return ""
 	}
 	switch {

@@ -77,7 +77,8 @@ func (l openMPI) receiveOf(c *Call) (state half) {
 
 // halvesOfMPICH tells the halves by the requests in the frames of the call. MPICH waits in one loop for both requests
 // (MPIR_Sendrecv_impl), and so has pointers to them in registers or on the stack, also if one of them is complete. So
-// if that of one half is found and pending, and no pending one of the other kind is there, the other half is complete.
+// if the request of one half is found and pending, and no request of the other kind is pending, the other half is
+// complete.
 func (l *Library) halvesOfMPICH(c *Call) (send, receive half) {
 	for _, name := range []string{"sendtag", "recvtag"} {
 		if a := c.Arg(name); a == nil || !a.Known {

@@ -34,8 +34,8 @@ type Library struct {
 	why        error                    // why the library is not understood
 }
 
-// Open returns the MPI of a process; nil if it has none. cache is that of the program, and thread the thread
-// pointer of one of its threads.
+// Open returns the MPI of a process; nil if it has none. cache belongs to the program, and thread is the
+// thread pointer of one of its threads.
 func Open(p *snapshot.Process, cache *Cache, thread uint64) *Library {
 	l := &Library{cache: cache, process: p, objects: map[string]uint64{}, comms: map[uint64]*Communicator{}, owners: map[owned]*Communicator{}, ends: map[*Communicator][]endpoint{}, types: map[uint64]*Type{}}
 	for i, x := range p.Images {
@@ -67,7 +67,7 @@ func Open(p *snapshot.Process, cache *Cache, thread uint64) *Library {
 const otherHandle = 0x101
 
 // proof returns why the library is not understood; nil: it is. Vendors have changed both families. So the library
-// must accept the handle of MPI_COMM_WORLD of its family, and refuse that of another binary interface.
+// must accept the handle of MPI_COMM_WORLD of its family, and refuse the one of another binary interface.
 func (l *Library) proof() error {
 	if !l.proven {
 		l.proven = true

@@ -79,8 +79,8 @@ func (l *Library) collectiveOfMPICH(object uint64, b []byte) Request {
 	return q
 }
 
-// kindOfCollectives returns the kind of requests of collectives. It is that of the request which the library
-// makes in the emulator for a barrier on MPI_COMM_SELF. 0: not known.
+// kindOfCollectives returns the kind of requests of collectives. It is found in the request that the library
+// makes, in the emulator, for a barrier on MPI_COMM_SELF. 0: not known.
 func (l *Library) kindOfCollectives() uint32 {
 	if l.collective != nil {
 		return *l.collective
@@ -146,10 +146,10 @@ func (l *Library) receiveIn(q *Request, words []uint64) bool {
 	return true
 }
 
-// bitsOfTag are those of a tag of UCX that hold the tag of the message.
+// bitsOfTag are the bits of a UCX tag that hold the tag of the message.
 const bitsOfTag = 1<<29 - 1
 
-// match decodes a tag of UCX and its mask; ok is false if they are not those of a receive.
+// match decodes a tag of UCX and its mask; ok is false if they do not belong to a receive.
 func (l *Library) match(q Request, tag, mask uint64) (Request, bool) {
 	if tag == 0 || mask>>48 != 0xffff || bits.OnesCount64(mask) < 16 || tag&^mask&0xffff1fffffff != 0 {
 		return q, false

@@ -14,8 +14,8 @@ const (
 	maxBefore = 512
 	// maxCollective is the part of a request of a collective that is examined, in bytes.
 	maxCollective = 320
-	// completeBefore is the distance of the field that says whether a request is complete from that of its
-	// communicator, which follows, in bytes.
+	// completeBefore is the distance, in bytes, from the field that says whether a request is complete to
+	// the field with its communicator, which follows.
 	completeBefore = 88
 )
 
@@ -173,7 +173,7 @@ func converts(w words, buffer, count uint64) bool {
 	return false
 }
 
-// isPeer reports whether a process is that of a peer. Requests for any source have the process of the rank
+// isPeer reports whether a process belongs to a peer. Requests for any source have the process of the rank
 // itself, or none.
 func (l openMPI) isPeer(c *Communicator, peer int, process uint64) bool {
 	switch {

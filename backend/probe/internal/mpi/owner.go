@@ -83,7 +83,7 @@ func (l *Library) own(c *Communicator, o owned) error {
 }
 
 // commsOf returns possible handles of communicators: with MPICH among the words that the library has read for a
-// group, with Open MPI among those of the object.
+// group, with Open MPI among the words of the object.
 func (l *Library) commsOf(object uint64, loads []emulator.Load) (handles []uint64) {
 	if l.Family == OpenMPI {
 		class := l.object("ompi_communicator_t_class")

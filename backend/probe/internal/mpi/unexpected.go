@@ -154,7 +154,7 @@ func (l *Library) probeOpenMPI(e envelope, source, tag uint64) (*envelope, bool)
 }
 
 // probeMPICH asks an MPICH over UCX. MPI_Iprobe tells how it asks UCX; UCX tells the first message that fits. Its
-// tag of 64 bits is that of a receive, see match.
+// tag of 64 bits is encoded as in a receive, see match.
 func (l *Library) probeMPICH(e envelope, source, tag uint64) (*envelope, bool) {
 	status, flag := l.machine.Alloc(64), l.machine.Alloc(8)
 	asked, ok := l.machine.until([]string{"ucp_tag_probe_nb"}, "PMPI_Iprobe", source, tag, e.comm.handle, flag, status)

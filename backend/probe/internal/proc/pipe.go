@@ -17,7 +17,7 @@ import (
 type Pipes struct {
 	tables map[int]*table // by process ID
 	ends   map[string][]*end
-	looked bool // ends are those of all tables, by what /proc/PID/fd says
+	looked bool // ends has the ends in all tables, by what /proc/PID/fd says
 	all    bool // all processes could be read
 }
 

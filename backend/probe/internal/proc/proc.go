@@ -68,7 +68,8 @@ func readLine(format string, args ...any) string {
 // Letter returns the state of a thread (proc(5), stat, field 3); 0: it has ended.
 func Letter(pid, tid int) byte { return letterOf(readLine(statOf, pid, tid)) }
 
-// statOf is the file of one thread: that of a whole process would cost the kernel a look at each of its threads.
+// statOf is the file of one thread: for the file of a whole process the kernel would look at each of its
+// threads.
 const statOf = "/proc/%d/task/%d/stat"
 
 // letterOf returns the state in a text of stat; 0: there is none.

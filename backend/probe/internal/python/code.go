@@ -14,7 +14,7 @@ type code struct {
 	first      int    // line of the definition
 	size       int64  // of the instructions in bytes; 0: not known, before 3.11
 	shim       bool   // it belongs to the interpreter and has no source
-	gone       bool   // the memory is not that of a code object any more, or its names cannot be read
+	gone       bool   // the memory is no code object any more, or its names cannot be read
 
 	at   int64 // instruction of the last lookup of a line
 	line int   // result of that lookup; -1: none yet

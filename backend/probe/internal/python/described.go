@@ -1,5 +1,5 @@
 // Versions that describe themselves: from 3.13 on, _PyRuntime begins with offsets for debuggers
-// (Include/internal/pycore_debug_offsets.h). The order of the fields is that of the version.
+// (Include/internal/pycore_debug_offsets.h). The order of the fields depends on the version.
 
 package python
 

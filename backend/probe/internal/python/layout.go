@@ -58,15 +58,15 @@ const (
 	chunkHeader   = 24
 )
 
-// typeField is the offset of the type of any object, and sizeField that of the size of an object of variable
-// size.
+// typeField is the offset of the type of any object, and sizeField the offset of the size of an object of
+// variable size.
 const (
 	typeField = 8
 	sizeField = 16
 )
 
 // evaluatorOwned is the owner field, from 3.12 on, of the frame that an evaluator has in its own C frame. Higher
-// values (3.14) are those of other frames without Python code.
+// values (3.14) mark other frames without Python code.
 const evaluatorOwned = 3
 
 // layouts of the versions that do not describe themselves, on 64-bit machines, of ordinary builds.

@@ -54,7 +54,7 @@ func FuzzLines(f *testing.F) {
 	})
 }
 
-// FuzzProcess reads interpreters in hostile memory: the bytes overwrite those of a process.
+// FuzzProcess reads interpreters in hostile memory: the bytes overwrite memory of a process.
 func FuzzProcess(f *testing.F) {
 	for minor := 8; minor <= 15; minor++ {
 		p := newProcess(minor)

@@ -137,14 +137,14 @@ func New(mem Memory, images Images, minor int) (*Interpreter, error) {
 	return in, nil
 }
 
-// IsIn reports whether the interpreter is that of the images. It is not if the process has executed another
-// program.
+// IsIn reports whether the images contain the interpreter. They do not if the process has executed
+// another program.
 func (in *Interpreter) IsIn(images Images) bool {
 	at, ok := images.runtime()
 	return ok && at == in.runtime
 }
 
-// candidate is the level of a release candidate in a version number; those of alpha and beta are lower.
+// candidate is the level of a release candidate in a version number; alpha and beta have lower levels.
 const candidate = 0xc
 
 // version is a version of Python 3.

@@ -22,7 +22,7 @@ type Values struct {
 }
 
 // Values returns a reader of the objects that the frames of a snapshot use. Frames are as they were when the
-// snapshot was made. nil: the objects of this version are not known; those of 3.11 to 3.14 are.
+// snapshot was made. nil: the objects of this version are not known. Versions 3.11 to 3.14 are known.
 func (in *Interpreter) Values(mem Memory, s *Snapshot) *Values {
 	if in.layout.frame.locals == 0 || in.types.dict == 0 || in.types.integer == 0 || in.types.text == 0 || in.types.tuple == 0 {
 		return nil
@@ -156,7 +156,8 @@ type table struct {
 	n, size uint64 // number of entries, deleted ones included, and their size in bytes
 }
 
-// table returns that of a dictionary; ok is false if it shares the table with others, as objects do.
+// table returns the table of a dictionary; ok is false if it shares the table with others, as
+// objects do.
 func (v *Values) table(o Object) (t table, ok bool) {
 	head := make([]byte, max(v.in.layout.dict.keys, v.in.layout.dict.values)+8)
 	if !v.head(o, v.in.types.dict, head) {

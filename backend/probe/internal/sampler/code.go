@@ -26,8 +26,8 @@ const maxDerived = 500_000
 const maxNamed = 20_000
 
 // Function implements unwind.Code. A symbol without a size counts only if the code leads from its address
-// to pc. A part that the compiler has split off (f.cold) is entered from the function f, so its entry is
-// that of f.
+// to pc. A part that the compiler has split off (f.cold) is entered from the function f, so it has the
+// entry of f.
 func (p *process) Function(pc uint64) (entry uint64, ok bool) {
 	i := p.module(pc)
 	if i < 0 {

@@ -125,7 +125,7 @@ func startSource(t *testing.T, language, text string, flags ...string) target {
 
 // TestLinesInOtherFiles has programs whose debug information is beside them: in a file to which they have a link, with
 // a build-id and without, also in .debug, and in objects (-gsplit-dwarf), of which the lines are in the program. A file
-// that is not that of the program is not read.
+// that is not the one the program was built from is not read.
 func TestLinesInOtherFiles(t *testing.T) {
 	all := []string{"main 31", "deep::Solver::run 23", "deep::twice 19", "deep::Solver::step 11"}
 	for _, c := range []struct {

@@ -140,8 +140,8 @@ type comparisons struct {
 	wrong                      []string
 }
 
-// compareStacks compares our stacks of stopped processes with those of eu-stack and gdb. Ours must be as one of
-// them shows it, or longer than both.
+// compareStacks compares our stacks of stopped processes with what eu-stack and gdb show. Ours must be as one
+// of them shows it, or longer than both.
 func compareStacks(t *testing.T, all map[string]target) (v comparisons) {
 	t.Helper()
 	titles := slices.Sorted(maps.Keys(all))

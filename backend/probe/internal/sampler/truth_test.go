@@ -210,7 +210,7 @@ func wild(v int) string {
 	return strconv.Itoa(v)
 }
 
-// members are those of the communicators of the program, and of a remote group.
+// members are the members of the program's communicators, and of a remote group.
 var members = map[string]string{
 	"world": "[0 1 2 3] []", "first": "[0 1 2 3] []", "second": "[3 2 1 0] []", "twin": "[0 1 2 3] []", "copy": "[0 1 2 3] []", "graph": "[0 1 2 3] []", "reversed": "[3 2 1 0] []", "far": "[3 2 1 0] []",
 	"odd": "[3 1] []", "even": "[2 0] []", "three": "[0 1 2] []", "inter": "[0 1 2] [3]",

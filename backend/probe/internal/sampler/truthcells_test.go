@@ -18,7 +18,7 @@ import (
 var families = []struct{ name, ending, starter string }{{"Open MPI", "openmpi", "mpirun.openmpi"}, {"MPICH", "mpich", "mpiexec.mpich"}}
 
 // TestTruth compares the arguments of blocked calls with what programs say that they wait for: compiled
-// in four ways for the MPI of this machine, and in one for those of other releases. A program ends
+// in four ways for the MPI of this machine, and in one way for MPIs of other releases. A program ends
 // with a call of its own from which it does not return, or with MPI_Finalize.
 func TestTruth(t *testing.T) {
 	c, kept := New(""), &mpi.Cache{}
@@ -57,8 +57,8 @@ func TestTruth(t *testing.T) {
 }
 
 // leastOf are the arguments that must be right, by the mode of the program. There are 1,179, 1,060, 288 and
-// 288; those of calls that return before they are seen are missing, and requests of MPICH with several
-// threads, whose library cannot be asked.
+// 288; missing are calls that return before they are seen, and requests of MPICH with several threads,
+// whose library cannot be asked.
 var leastOf = map[string]int{"all": 1000, "old": 1000, "short": 230, "threads": 180}
 
 // demand checks counts: none may be wrong, and enough must be known.
@@ -93,8 +93,8 @@ func TestTruthOfPython(t *testing.T) {
 	}
 }
 
-// TestTruthOfVendor does that with an MPICH of another name, as those of vendors are, and with one that is
-// not as it should be: nothing is told of it.
+// TestTruthOfVendor does that with an MPICH of another name, as vendors ship it, and with one that is not
+// as it should be, of which nothing may be said.
 func TestTruthOfVendor(t *testing.T) {
 	program := compileTruth(t, "mpich", false, "-O2")
 	library := filepath.Join(filepath.Dir(program), "libvendor.so.1")

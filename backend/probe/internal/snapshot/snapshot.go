@@ -39,7 +39,7 @@ type Thread struct {
 	Why string
 }
 
-// Image is a program or library at its place in a process. All addresses are those of the process.
+// Image is a program or library at its place in a process. All addresses are as in the process.
 type Image interface {
 	// Module returns its place, path and build-id.
 	Module() *image.Module

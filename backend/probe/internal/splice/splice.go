@@ -57,7 +57,7 @@ const (
 	CutPython = -2 // where the Python frames were cut
 )
 
-// Join returns the frames of a thread, innermost first, with those of Python in place of the
+// Join returns the frames of a thread, innermost first, with Python's frames in place of the
 // interpreter's own. threads are all that the interpreters of the process know. Without Python frames
 // the stack is returned as it is.
 func Join(s *Stack, threads []python.Thread) []Frame {

@@ -39,7 +39,7 @@ func in(i int, functions ...string) python.Call {
 	return c
 }
 
-// say returns the frames of a joined stack, those of Python in capitals.
+// say returns the frames of a joined stack, Python's in capitals.
 func say(s *Stack, frames []Frame) string {
 	var all []string
 	for _, f := range frames {

@@ -1,4 +1,4 @@
-// Package symbol reads names as compilers and distributions write them: it demangles those of C++
+// Package symbol reads names as compilers and distributions write them: it demangles names of C++
 // and Rust, and unpacks symbol tables. It is pure.
 package symbol
 

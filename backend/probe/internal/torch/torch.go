@@ -14,7 +14,8 @@ import (
 // File is the end of the path of the module with the functions.
 const File = "torch/distributed/distributed_c10d.py"
 
-// Wrappers is the end of the path of the module with functions between the caller and those of File.
+// Wrappers is the end of the path of the module with functions between the caller and the functions
+// of File.
 const Wrappers = "torch/distributed/c10d_logger.py"
 
 // Objects reads the objects of a process; python.Values does.
@@ -36,7 +37,7 @@ type Objects interface {
 
 var _ Objects = (*python.Values)(nil)
 
-// Call is a call that waits for other ranks. Ranks are those of the default process group.
+// Call is a call that waits for other ranks. Ranks are numbered as in the default process group.
 type Call struct {
 	Function     string // "all_reduce"
 	ProcessGroup ProcessGroup

@@ -15,7 +15,7 @@ const epilogueSize = 24
 
 // byEpilogue returns the caller of a function whose next instructions only leave it: they release its frame,
 // restore registers and return, or jump to another function through a slot. Code of this kind is also in
-// stubs, and in trampolines of generated code, such as those of Python for profilers (-X perf).
+// stubs, and in trampolines of generated code, such as Python's for profilers (-X perf).
 func (w *Walker) byEpilogue(regs *cfi.Registers) (cfi.Registers, bool) {
 	var code [epilogueSize]byte
 	pc, _ := regs.Get(w.Machine.PC)

@@ -113,8 +113,8 @@ func (w *Walker) candidates(f *Frame, end uint64) (all []candidate) {
 }
 
 // follow returns the first candidate from which the rest of the stack can be followed to its end. Return
-// addresses of direct calls of other functions are left out. Each candidate is tried without known registers,
-// and with those of the frame, since the function may have changed them or not.
+// addresses of direct calls of other functions are left out. Each candidate is tried twice, without known
+// registers and with the registers of the frame, since the function may have changed them or not.
 func (w *walk) follow(candidates []candidate, regs *cfi.Registers, entry uint64) (caller cfi.Registers, how How, ok bool) {
 	tried := 0
 	for _, c := range candidates {

@@ -14,8 +14,8 @@ type Signals struct {
 	Saved []uint64
 }
 
-// signalsAMD64 and signalsARM64 are those of Linux (struct rt_sigframe: on x86-64 the context is at 40, on
-// arm64 its registers are at 312).
+// signalsAMD64 and signalsARM64 are the layouts of Linux (struct rt_sigframe: on x86-64 the context is at
+// 40, on arm64 its registers are at 312).
 var (
 	signalsAMD64 = Signals{
 		Code:  "\x48\xc7\xc0\x0f\x00\x00\x00\x0f\x05", // mov $15,%rax; syscall
@@ -35,7 +35,7 @@ func savedARM64() (all []uint64) {
 	return all
 }
 
-// isSignalReturn reports whether an address is that of the code to which signal handlers return.
+// isSignalReturn reports whether an address is in the code to which signal handlers return.
 func (w *Walker) isSignalReturn(to uint64) bool {
 	code := make([]byte, len(w.Machine.Signals.Code))
 	return w.Memory.Read(to, code) && string(code) == w.Machine.Signals.Code

@@ -53,8 +53,8 @@ type Frame struct {
 	// CFA is the canonical frame address: the stack pointer of the caller. The memory of the frame
 	// is from SP to CFA. 0: the caller is not known.
 	CFA uint64
-	// First and End are the bounds of the entry of the tables: those of the function, or of a part
-	// of it that the compiler has moved away. 0: there is no entry.
+	// First and End bound the entry of the tables: the function, or a part of it that the compiler has
+	// moved away. 0: there is no entry.
 	First, End uint64
 	// Exact: PC is the address of an instruction that was to be executed. Otherwise it is a return
 	// address, and the call is before it.

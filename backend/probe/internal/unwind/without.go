@@ -10,8 +10,8 @@ import (
 	"sdm/backend/probe/internal/cfi"
 )
 
-// without finds the caller of a frame without tables, and sets how it was found. name is that of the image;
-// "": generated code. The most reliable ways are tried first.
+// without finds the caller of a frame without tables, and sets how it was found. name is the name of the
+// image; "": generated code. The most reliable ways are tried first.
 func (w *walk) without(f *Frame, regs *cfi.Registers, name string) (cfi.Registers, error) {
 	if f.Exact && !w.Code.Executable(f.PC) {
 		return w.calledWild(regs)

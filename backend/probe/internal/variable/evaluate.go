@@ -51,7 +51,7 @@ func Evaluate(e *expression.Expr, images []Image, mem cfi.Memory) (value Value, 
 	return value, cmp.Or(problem, err)
 }
 
-// evaluation is that of one expression.
+// evaluation is the evaluation of one expression.
 type evaluation struct {
 	images  []Image
 	mem     cfi.Memory
@@ -171,8 +171,8 @@ func (v *evaluation) place(e *expression.Expr, n *Names, f *variable, m Image) (
 	return x, nil
 }
 
-// symbolsOf returns the names that a variable may have in a symbol table: those of C, Fortran (gfortran) and, without
-// templates, C++ (Itanium C++ ABI, 5.1).
+// symbolsOf returns the names that a variable may have in a symbol table: as C, Fortran (gfortran) and, without
+// templates, C++ (Itanium C++ ABI, 5.1) form them.
 func symbolsOf(n expression.Name) []string {
 	if n.File != "" {
 		return nil

@@ -19,8 +19,8 @@ type search struct {
 	left  int  // entries that may be read
 	units []dwarf.Offset
 	unit  unit
-	// What has been found: variables that all files see, those of one file, those in something that the user has not
-	// named.
+	// What has been found: variables that all files see, variables of one file, variables in something that the user
+	// has not named.
 	external, static, inner []variable
 
 	removed, thread bool   // there is one without a place, or one of each thread
@@ -44,7 +44,7 @@ func (s *search) walkAll() {
 	}
 }
 
-// isFile reports whether a path is that of a file, or ends with it.
+// isFile reports whether a path is the name file, or ends with it.
 func isFile(path, file string) bool { return path == file || strings.HasSuffix(path, "/"+file) }
 
 // languages are the codes of Fortran (DWARF 5, table 7.17, and later additions).
@@ -60,7 +60,7 @@ func unitOf(e *dwarf.Entry) unit {
 }
 
 // walk visits the entries up to the end of the present level. around are the names of what they are in, and function
-// that of the function they are in; "": none.
+// is the name of the function they are in; "": none.
 func (s *search) walk(r *dwarf.Reader, around []string, function string, nested int) {
 	for {
 		e := s.next(r)
