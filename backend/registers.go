@@ -20,7 +20,7 @@ const ThreadPointer = 58
 // Register is the value of a register by its DWARF number.
 type Register struct{ Number, Value uint64 }
 
-// Registers are those of a thread.
+// Registers are the registers of a thread.
 type Registers []Register
 
 // String formats registers: "3=7fff1234 6=0".

@@ -12,7 +12,7 @@ import "sdm/protocol"
 //	any of these ─ exited, signalled, detached, lost ─→ the end, for good
 type State uint8
 
-// The zero State is that of a target that is being brought under control.
+// The zero State means that the target is being brought under control.
 const (
 	Attaching State = iota
 	Stopped

@@ -76,7 +76,7 @@ func folder() string {
 }
 
 // Program returns the directory of the program that the ranks run, and the commands that compile
-// it there. Its text is that of simulated ranks; the rest is in around.c, which is compiled
+// it there. Its text is what simulated ranks show; the rest is in around.c, which is compiled
 // without debug information, like a library. Without column information a step never ends in the
 // middle of a line.
 func Program(out string) (dir string, commands [][]string) {

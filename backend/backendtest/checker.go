@@ -37,7 +37,7 @@ type checker struct {
 	asked map[protocol.RequestID]*question
 	// watched are ranks without a debugger. Its first stop is of no command.
 	watched rank.Set
-	// untold are those of them of which the event has not come yet.
+	// untold are the ones whose event has not come yet.
 	untold rank.Set
 	fresh  []protocol.Group // events since the last outcome
 }

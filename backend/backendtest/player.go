@@ -90,7 +90,7 @@ func (p *player) attach(d *datadriven.TestData) string {
 }
 
 // watch attaches to ranks that are watched afterwards. It returns what the script has if the only
-// events are those of ranks that begin to be watched.
+// events say that ranks are watched now.
 func (p *player) watch(d *datadriven.TestData, ranks rank.Set, stopAt string) string {
 	var targets []backend.Target
 	var fresh rank.Set

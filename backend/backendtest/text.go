@@ -120,7 +120,7 @@ func isOfOneVersion(g protocol.Group) bool {
 	return g.Kind == protocol.KindNote && strings.Contains(string(g.Body), `"this gdb is version`)
 }
 
-// newWords replaces messages of older gdbs by those of gdb 16.
+// newWords replaces messages of older gdbs by what gdb 16 says.
 var newWords = strings.NewReplacer(
 	"No compiled code for line", "No line",
 	"near the end of `n \u003e'", "near `'", "near the end of `n >'", "near `'",

@@ -69,8 +69,8 @@ func (a *Ahead) end() {
 	a.gdbs = nil
 }
 
-// takeAhead gives an entry one of the gdbs that were started before, if its command line is that of
-// the entry. The entry gets its number.
+// takeAhead gives an entry one of the gdbs that were started before, if the entry has the same
+// command line. The entry gets its number.
 func (l *loop) takeAhead(k *gdbProcess, dies bool) bool {
 	a := l.ahead
 	if a == nil || len(a.gdbs) == 0 || dies || l.e.cfg.OwnEnvironment != nil {

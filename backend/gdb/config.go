@@ -47,10 +47,10 @@ type Config struct {
 	// without Within. 0: two minutes for the first line of each gdb, and no limit for an
 	// attach.
 	StartWait time.Duration
-	// OwnEnvironment returns another environment for a gdb that does not start with that of
-	// this process, which is that of a rank and may name a library that the gdb cannot use:
-	// for example the one that this process had before. how says how it is started
-	// then; a nil env: there is no other. It may be nil.
+	// OwnEnvironment returns another environment for a gdb that does not start with this process's:
+	// this process has the environment of a rank, which may name a library that the gdb cannot use.
+	// The other one may be what this process had before. how says how the gdb is started then; a nil
+	// env: there is no other. It may be nil.
 	OwnEnvironment func() (env []string, how string)
 	// Custody learns which processes to release if this process is killed; see
 	// custody.Custodian. The engine closes it. nil: processes are not released then.

@@ -11,11 +11,11 @@ import (
 	"sdm/protocol"
 )
 
-// Environment returns the environment for gdb: that of this process without variables
-// that are private or would do harm. SDM_* may name secrets; DEBUGINFOD_URLS would let
-// gdb use the network. With PYTHONUNBUFFERED, which container images often set, the
-// Python in gdb makes gdb's standard output unbuffered: each record is written byte by
-// byte, 22,000 system calls for the libraries of one MPI rank.
+// Environment returns the environment for gdb: this process's, without variables that are private
+// or would do harm. SDM_* may name secrets; DEBUGINFOD_URLS would let gdb use the network. With
+// PYTHONUNBUFFERED, which container images often set, the Python in gdb makes gdb's standard output
+// unbuffered: each record is written byte by byte, 22,000 system calls for the libraries of one MPI
+// rank.
 func Environment() []string { return environment(os.Environ()) }
 
 // environment makes that from another environment.

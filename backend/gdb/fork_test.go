@@ -137,8 +137,8 @@ func TestCatchVfork(t *testing.T) {
 	}
 }
 
-// TestExec checks that after an exec breakpoints are looked up again, that those of all
-// kinds remain, and that other ranks are not affected.
+// TestExec checks that after an exec breakpoints are looked up again, that all kinds of breakpoints
+// remain, and that other ranks are not affected.
 func TestExec(t *testing.T) {
 	for _, per := range []int{1, 2} {
 		t.Run(fmt.Sprintf("%d in a gdb", per), func(t *testing.T) {

@@ -26,7 +26,7 @@ type forker struct {
 
 type order struct {
 	argv   []string
-	env    []string              // nil: that of this process
+	env    []string              // nil: this process's
 	dir    string                // working directory; set by start
 	dies   bool                  // gdb is killed when this process ends
 	before func() error          // must succeed first; may be nil
@@ -62,9 +62,9 @@ func (f *forker) run() {
 	}
 }
 
-// keepPrivate makes what gdbs write, memory and core files, readable for their owner only. The umask is that of this
-// thread alone then, as is its working directory: the server starts the ranks, whose umask is their own business. It
-// reports whether it has: the default profile of Docker forbids unshare.
+// keepPrivate makes what gdbs write, memory and core files, readable for their owner only. This thread then has a
+// umask and a working directory of its own: the server starts the ranks too, whose umask must not change. It reports
+// whether it has: the default profile of Docker forbids unshare.
 func keepPrivate() bool {
 	if unix.Unshare(unix.CLONE_FS) != nil {
 		return false
@@ -133,8 +133,8 @@ func startProcess(argv, env []string, dir string, dies, private bool) (*process,
 	return p, nil
 }
 
-// directory returns the working directory for a gdb: that of this process, or the root. gdb 16 aborts in a directory
-// that has been removed, or is in another mount namespace, as that of a rank in a container is.
+// directory returns the working directory for a gdb: this process's, or the root. gdb 16 aborts in a directory that
+// has been removed, or that is in another mount namespace, as the directory of a rank in a container is.
 func directory() string {
 	path := make([]byte, unix.PathMax)
 	n, err := unix.Getcwd(path)
@@ -144,8 +144,8 @@ func directory() string {
 	return string(path[:n-1]) // without the NUL
 }
 
-// pipes creates the standard streams; the ends of this process are non-blocking, those of the
-// child are blocking.
+// pipes creates the standard streams; the ends of this process are non-blocking, the child's ends
+// are blocking.
 func (p *process) pipes() (child [3]uintptr, err error) {
 	ours := [3]*int{&p.stdin, &p.stdout, &p.stderr}
 	for i, end := range ours {

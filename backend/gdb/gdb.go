@@ -1,7 +1,7 @@
 // Package gdb is the back end that debugs ranks with GDB: it starts gdb processes, each with one rank
 // or several, and executes what package debugger decides about them.
 //
-// The loop owns all state. A gdbProcess is the process of a gdb, a rankEntry that of a rank.
+// The loop owns all state. A gdbProcess is the process of a gdb, a rankEntry the entry of a rank.
 package gdb
 
 import (

@@ -104,8 +104,8 @@ func TestAdvanceWhileNeighboursEnd(t *testing.T) {
 	}
 }
 
-// TestRawLinesAboutTheLastPlace checks that lines about gdb's last place and breakpoint
-// are about those of each rank.
+// TestRawLinesAboutTheLastPlace checks that lines about gdb's last place and breakpoint refer to
+// the place and breakpoint of each rank.
 func TestRawLinesAboutTheLastPlace(t *testing.T) {
 	each(t, func(t *testing.T, r *rig, n int) {
 		r.launch(build(t, "work.c"), n)

@@ -13,8 +13,8 @@ import (
 	"sdm/protocol/digest"
 )
 
-// TestHash checks that the hashes of an array are those of the bytes that the program
-// has written.
+// TestHash checks that the hashes of an array are the hashes of the bytes that the program has
+// written.
 func TestHash(t *testing.T) {
 	r := newRig(t, gdb.Config{})
 	r.launch(build(t, "field.c"), 1)

@@ -75,8 +75,8 @@ func TestCall(t *testing.T) {
 	r.await(0, protocol.KindExited)
 }
 
-// TestFrameAtAddress selects frames by addresses on the stack: the caller's, that of the selected frame,
-// and one without a frame.
+// TestFrameAtAddress selects frames by addresses on the stack: the caller's, the selected frame's, and
+// one without a frame.
 func TestFrameAtAddress(t *testing.T) {
 	if runtime.GOARCH != "amd64" {
 		t.Skip("the expressions use rbp")

@@ -40,7 +40,8 @@ type loop struct {
 	next      time.Duration      // when tick is due; 0: never
 	armed     time.Duration      // the deadline that the poller has
 	beforeMI4 bool               // gdb does not know mi4
-	// gdbs are started with Config.OwnEnvironment, since one did not start with that of the ranks
+	// gdbs are started with Config.OwnEnvironment, since one did not start with the environment of the
+	// ranks
 	serverEnv bool
 	closing   bool
 	forced    bool // the deadline of Close has passed
@@ -81,7 +82,7 @@ func openIndexes(cfg Config) *indexcache.Cache {
 
 func (l *loop) now() time.Duration { return time.Since(l.began) }
 
-// touch marks a gdb whose effects, or those of its machines, are to be executed.
+// touch marks a gdb for execution of its effects and of its machines' effects.
 func (l *loop) touch(k *gdbProcess) {
 	if !k.touched {
 		k.touched = true

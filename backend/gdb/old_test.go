@@ -12,8 +12,8 @@ import (
 	"sdm/protocol"
 )
 
-// TestOldGDB checks that a gdb that does not know mi4 is started with mi3. The gdb is
-// that of this machine behind a script that refuses mi4 with the message of gdb 12.
+// TestOldGDB checks that a gdb that does not know mi4 is started with mi3. The gdb is the machine's
+// own, behind a script that refuses mi4 with the message of gdb 12.
 func TestOldGDB(t *testing.T) {
 	r := newRig(t, gdb.Config{Path: fakeGDB(t, `case "$*" in *mi4*) `+unknown("mi4")+`; esac; exec gdb "$@"`)})
 	r.launch(build(t, "work.c"), 6)

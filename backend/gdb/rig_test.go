@@ -148,7 +148,7 @@ func (r *rig) hold(program string, n int, stopAt string, wait time.Duration, arg
 	return id
 }
 
-// adopt registers a process as that of a rank, as a server does.
+// adopt registers the process of a rank, as a server does.
 func (r *rig) adopt(id rank.ID, p *local.Process) {
 	r.mu.Lock()
 	r.procs[id] = p

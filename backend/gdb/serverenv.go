@@ -8,8 +8,8 @@ import (
 	"sdm/protocol"
 )
 
-// environment returns the environment for a gdb; nil: that of this process, which may
-// equal that of a rank.
+// environment returns the environment for a gdb; nil: this process's, which may be the same as a
+// rank's.
 func (l *loop) environment(k *gdbProcess) []string {
 	if k.serverEnv = l.serverEnv && l.e.cfg.OwnEnvironment != nil; k.serverEnv {
 		env, _ := l.e.cfg.OwnEnvironment()

@@ -14,7 +14,7 @@ import (
 )
 
 // BenchmarkShare brings 64 ranks to main, prints on all and runs all to the next
-// breakpoint, for several numbers of ranks per gdb. PSS is that of all gdbs, per rank.
+// breakpoint, for several numbers of ranks per gdb. PSS is the sum over all gdbs, per rank.
 func BenchmarkShare(b *testing.B) {
 	const n = 64
 	for _, per := range []int{1, 4, 8, 16} {

@@ -79,7 +79,8 @@ func (l *loop) handle(r ready) {
 	l.applyOutputs()
 }
 
-// maxReads bounds the pieces of a gdb's output, of a page each, that are read before those of others.
+// maxReads bounds the pieces of a gdb's output, of a page each, that are read before other gdbs have
+// their turn.
 const maxReads = 16
 
 // handleGDB processes the output or the end of a gdb.

@@ -244,7 +244,7 @@ func (b *Backend) leave(id protocol.RequestID, ranks rank.Set) {
 }
 
 // knower is a looker that can tell whether a rank has ended, even if it has not reported the end yet. The process
-// ID of such a rank may already be that of another process.
+// ID of such a rank may already belong to another process.
 type knower interface{ Over(rank.ID) bool }
 
 // present returns the ranks that have not ended, and answers with a fault for the others.

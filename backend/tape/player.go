@@ -12,7 +12,7 @@ type player struct {
 	lines    []Line
 	received []bool            // whether the command of each line has been received
 	at       int               // the first line that has not been played
-	tokens   map[string]string // from tokens of the tape to those of the commands
+	tokens   map[string]string // from tokens of the tape to tokens of the commands
 	names    names
 	over     bool
 }
@@ -39,8 +39,8 @@ func (p *player) skipped() bool {
 	return isRepeated(p.lines[p.at].Text) && slices.Contains(p.received[p.at:], true)
 }
 
-// take returns the lines of gdb after a command. A command that is not on the tape is answered
-// with an error, except those of repeated, which succeed.
+// take returns the lines of gdb after a command. A command that is not on the tape is answered with
+// an error, except the commands in repeated, which succeed.
 func (p *player) take(command string) []Line {
 	token, text := withoutToken(strings.TrimSpace(command))
 	if i := p.find(text); i >= 0 {

@@ -68,8 +68,8 @@ func (r *recorder) pass(kind Kind, from io.Reader, to io.Writer) {
 
 // record runs gdb between the standard streams of this process, until gdb ends.
 //
-// It starts three goroutines, one for each stream. Those of gdb's output end with gdb; that of the
-// input ends with the input or with this process.
+// It starts three goroutines, one for each stream. The ones for gdb's output end with gdb; the one
+// for the input ends with the input or with this process.
 func record(s tapeDir, gdb string, args []string, n names) (code int, err error) {
 	version, err := Version(gdb)
 	if err != nil {

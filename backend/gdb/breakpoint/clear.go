@@ -165,7 +165,7 @@ func (bc *Commands) BreakMatching(q *request.Request) {
 	}, "-symbol-info-functions", append(args, "--name", regex, "--max-results", fmt.Sprint(most))...)
 }
 
-// maxFunctions bounds the functions among which those of one file are searched.
+// maxFunctions bounds the functions that are searched for the ones in a file.
 const maxFunctions = 20_000
 
 // functionsIn returns the functions of an answer to -symbol-info-functions as sorted

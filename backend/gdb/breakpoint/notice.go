@@ -28,8 +28,8 @@ func (bc *Commands) invalidIn(q *request.Request, number string, why map[string]
 }
 
 // tellInvalid reports the locations of this rank at which gdb has disabled a breakpoint
-// because its condition is not valid there. gdb disables those of other ranks as well,
-// as intended.
+// because its condition is not valid there. gdb disables the locations of other ranks as well, as
+// intended.
 func (bc *Commands) tellInvalid(number int, bkpt mi.Tuple, why map[string]string) {
 	if why == nil {
 		return

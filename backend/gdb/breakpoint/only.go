@@ -35,8 +35,8 @@ func (bc *Commands) only(condition string) string {
 // stop the other ranks, too.
 const elsewhere = ") : 0"
 
-// noChoice is gdb's error for ?: in a language without it. The language is that of the
-// code at the breakpoint.
+// noChoice is gdb's error for ?: in a language without it. The language of the condition is the
+// language of the code at the breakpoint.
 const noChoice = "A syntax error in expression, near `? ("
 
 // conjunctions are the logical "and" of such languages. In Fortran gdb takes && as & &,
@@ -171,8 +171,8 @@ func (bc *Commands) mine(bkpt mi.Tuple) (mi.Tuple, bool) {
 	return own, !several && bc.among(bkpt)
 }
 
-// among reports whether a location is in this rank. One without thread groups is that
-// of a pending breakpoint or a watchpoint.
+// among reports whether a location is in this rank. A location without thread groups belongs to a
+// pending breakpoint or a watchpoint.
 func (bc *Commands) among(location mi.Tuple) bool {
 	groups, ok := location.Get("thread-groups")
 	if !ok {

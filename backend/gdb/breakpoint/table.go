@@ -14,9 +14,9 @@ import (
 	"sdm/protocol"
 )
 
-// Table maps sdm's numbers of breakpoints, equal on all ranks, to those of one gdb, which also
-// numbers breakpoints that sdm does not know. gdb never reuses a number, so entries are
-// kept: a stop at a deleted breakpoint still finds its own. The zero Table is empty.
+// Table maps sdm's numbers of breakpoints, equal on all ranks, to the numbers of one gdb, which
+// also numbers breakpoints that sdm does not know. gdb never reuses a number, so entries are kept:
+// a stop at a deleted breakpoint still finds its own. The zero Table is empty.
 type Table struct {
 	List []*Point
 }
@@ -28,8 +28,8 @@ func (b *Table) Claim(number int, location string, bkpt mi.Tuple) *Point {
 	return p
 }
 
-// placesOf returns the addresses of a breakpoint as returned by mine: its own, or those
-// of its locations.
+// placesOf returns the addresses of a breakpoint as returned by mine: its own, or the addresses of
+// its locations.
 func placesOf(bkpt mi.Tuple) []string {
 	var places []string
 	for _, l := range bkpt.Path("locations").Fields {
@@ -157,7 +157,7 @@ func (b *Table) At(stop mi.Tuple) *Point {
 	return nil
 }
 
-// IsSoftware reports whether a reason is that of a watchpoint without a debug register.
+// IsSoftware reports whether a reason comes from a watchpoint without a debug register.
 func (b *Table) IsSoftware(reason mi.Tuple) bool {
 	p := b.At(reason)
 	return p != nil && p.software

@@ -135,8 +135,8 @@ func (cm *commands) execute(row row, q *request.Request) {
 	row.do(cm, q)
 }
 
-// applied is the body of thread apply. Columns of thread N are those of the command,
-// prefixed with "N:".
+// applied is the body of thread apply. Columns of thread N have the names that the command gives
+// them, prefixed with "N:".
 type applied struct {
 	Apply   string          `json:"apply"`
 	Threads []threadApplied `json:"threads"`

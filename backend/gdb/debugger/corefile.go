@@ -25,8 +25,8 @@ func (att *attachment) openCore(q *request.Request) {
 			att.notOpened(att.Target.Program, a)
 		}
 	}, "-file-exec-and-symbols", append(att.here(), att.Target.Program)...)
-	// -target-select and the target core of gdb 13 take quotes as part of the name;
-	// that of gdb 16 requires quotes if the name contains spaces.
+	// -target-select and the target core of gdb 13 take quotes as part of the name; in gdb 16 target
+	// core requires quotes if the name contains spaces.
 	att.targetCore(q, att.Target.Core, func(a request.Answer) {
 		if a.Failed() && strings.ContainsAny(att.Target.Core, " \t\"'\\") {
 			att.targetCore(q, quotedName(att.Target.Core), func(b request.Answer) {

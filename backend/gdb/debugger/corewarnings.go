@@ -43,8 +43,8 @@ func (w coreWarnings) withoutRepeats(text string) string {
 // maxWarnings bounds the warnings about one core file.
 const maxWarnings = 5
 
-// warnings returns the first warnings in a text, each once: about another program than
-// that of the core file, missing libraries, a truncated file.
+// warnings returns the first warnings in a text, each once: about a program that has not written
+// the core file, missing libraries, a truncated file.
 func warnings(text string) []string {
 	var all []string
 	text, directories := unmapped(text)

@@ -223,7 +223,7 @@ func (d *Debugger) notified(now time.Duration, r mi.Record) {
 		m.followed(r.Results.Str("id"), r.Results.Str("pid"))
 	case "thread-group-exited":
 		if r.Results.Str("id") != m.threadGroup {
-			break // that of the parent
+			break // the parent's
 		}
 		if r.Results.Str("exit-code") == "" && m.fate != gdbNotices && !m.isLeaving() && m.moving == nil {
 			d.ends = append(d.ends, m)
@@ -248,8 +248,8 @@ func (d *Debugger) notified(now time.Duration, r mi.Record) {
 	m.settle()
 }
 
-// concerned returns the machine that a =record is about: that of the group or thread
-// that it names, or that whose command gdb executes.
+// concerned returns the machine that a =record is about: the one with the thread group or thread
+// that it names, or the one whose command gdb executes.
 func (d *Debugger) concerned(r mi.Record) *Machine {
 	if !d.Shared() {
 		return d.Machines[0]

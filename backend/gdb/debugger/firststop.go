@@ -123,7 +123,7 @@ func (f *firstStop) leaveStart() {
 	}
 }
 
-// isFirst reports whether a breakpoint is that of a first stop. All ranks of a gdb may have reached it, so that it is
+// isFirst reports whether a breakpoint makes a first stop. All ranks of a gdb may have reached it, so that it is
 // gone.
 func (f *firstStop) isFirst(p *breakpoint.Point) bool {
 	return p != nil && p.Number == 0 && slices.Contains([]string{f.stopAt, stopAtMain, programUnit}, p.Location)

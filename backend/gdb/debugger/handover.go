@@ -75,8 +75,8 @@ func (mv *moves) askKept() {
 	}, "-break-list")
 }
 
-// passing returns the signal if the program is to get it, by gdb's table and that of
-// this rank, otherwise "".
+// passing returns the signal if the program is to get it according to gdb's table and this rank's,
+// otherwise "".
 func (mv *moves) passing(signal, table string) string {
 	h, own := mv.handlesOwn(signal)
 	if list := gdbtext.SignalsIn(table); !own && len(list) == 1 {

@@ -139,8 +139,8 @@ var shownVariable = pattern.New(`^\$([A-Za-z]\w*) = (.*)$`)
 // plainNumber matches a value that gdb reads as it prints it.
 var plainNumber = pattern.New(`^-?[0-9]+(?:\.[0-9]+)?(?:e[+-]?[0-9]+)?$`)
 
-// variablesIn returns those of a rank, whose names end in suffix, from the output of
-// "show convenience": numbers with their values, and the names of the others.
+// variablesIn returns the variables of a rank, whose names end in suffix, from the output of "show
+// convenience": numbers with their values, and the names of the others.
 func variablesIn(text, suffix string) (vars []keptVariable, others []string) {
 	for line := range strings.Lines(text) {
 		found := shownVariable.FindStringSubmatch(strings.TrimSpace(line))

@@ -51,8 +51,8 @@ func mentionsIdentity(words []string) bool {
 	return false
 }
 
-// own replaces convenience variables by those of this rank: $i becomes $i_of_rank_3.
-// Names of registers, functions and gdb's own ($_exitcode) stay.
+// own replaces convenience variables by this rank's: $i becomes $i_of_rank_3. Names of registers,
+// functions and gdb's own ($_exitcode) stay.
 func (c *core) own(words []string) []string {
 	for i, w := range words {
 		if strings.Contains(w, "$") {

@@ -39,7 +39,7 @@ func (rec *recording) beginRecord() {
 	}, console, "record full")
 }
 
-// limits are gdb's messages for what it cannot record, with those of sdm.
+// limits are gdb's messages for what it cannot record, each with sdm's.
 var limits = []struct {
 	gdb  *pattern.Pattern
 	text string

@@ -23,7 +23,7 @@ type stops struct {
 // stopReport is a stop of the rank that is about to be reported.
 type stopReport struct {
 	thread *values.Thread
-	reason string // replaces that of gdb; "": it does not
+	reason string // replaces gdb's; "": it does not
 	// brief reports where the rank is, without breakpoints and displays.
 	brief   bool
 	address bool            // with the address of the place, even if it has a line

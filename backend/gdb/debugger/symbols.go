@@ -1,4 +1,4 @@
-// Deferred symbols: those of libraries, read when a command needs them.
+// Deferred symbols: symbols of libraries, read when a command needs them.
 
 package debugger
 
@@ -20,7 +20,7 @@ import (
 // symbols is the state of the libraries of a rank that was attached to. Their symbols
 // are not read at the attach (auto-solib-add off): an Open MPI rank has 70 libraries,
 // which take two thirds of the time of an attach. What a command needs is read before
-// it is answered, so that no answer differs from that of a gdb that has read all:
+// it is answered, so that every answer is as if gdb had read all:
 //
 //   - A stack needs the libraries of its frames. For such a frame gdb reports the library and no
 //     name; the frames further out are guesses, so the stack is listed again.
@@ -293,8 +293,8 @@ func frameValues(list []*values.Thread) (texts []string) {
 	return texts
 }
 
-// ReadsAll records that gdb is about to read the symbols of all libraries, and makes it read those of
-// libraries that are loaded later.
+// ReadsAll records that gdb is about to read the symbols of all libraries, and makes it read the
+// symbols of libraries that are loaded later.
 func (sy *symbols) ReadsAll(task string) {
 	sy.Deferred = false
 	sy.Tell(task, "-gdb-set", "auto-solib-add", "on")

@@ -11,8 +11,8 @@ import (
 )
 
 // Thread returns a thread by gdb's global number, and adds it if it is unknown. In a
-// gdb with one rank both numbers are equal; otherwise threads are counted here, as gdb
-// counts those of each inferior.
+// gdb with one rank both numbers are equal; otherwise threads are counted here, as gdb counts the
+// threads of each inferior.
 func (c *core) Thread(n int) *values.Thread {
 	if th := c.threads.ByGDB(n); th != nil {
 		return th
@@ -27,8 +27,8 @@ func (c *core) Thread(n int) *values.Thread {
 	return th
 }
 
-// GDBThread returns the number of a thread for commands. For an unknown thread it
-// returns one that gdb refuses, not that of another rank's thread.
+// GDBThread returns the number of a thread for commands. For an unknown thread it returns a number
+// that gdb refuses, not the number of another rank's thread.
 func (c *core) GDBThread(id int) string {
 	if th := c.threads.Find(id); th != nil {
 		return strconv.Itoa(th.GDB)

@@ -63,8 +63,8 @@ func (st *stops) firstWithSource(stack mi.Tuple) (f *values.Frame, called string
 	return nil, ""
 }
 
-// plainName returns the usual name of a function: that of the MPI standard for
-// PMPI_Init, mpi_init_ and pmpi_init__.
+// plainName returns the usual name of a function: for PMPI_Init, mpi_init_ and pmpi_init__ the name
+// in the MPI standard.
 func plainName(function string) string {
 	name, ok := strings.CutPrefix(strings.TrimPrefix(strings.TrimRight(strings.ToLower(function), "_"), "p"), "mpi_")
 	if !ok || name == "" || strings.ContainsAny(name, "<(: ") {

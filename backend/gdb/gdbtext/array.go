@@ -115,7 +115,7 @@ func fortranBounds(text string) protocol.Dim {
 
 var hexNumber = pattern.New(`0x[0-9a-f]+`)
 
-// AddressIn returns the first address in a value, such as that of a pointer; 0: there is none.
+// AddressIn returns the first address in a value, such as a pointer's; 0: there is none.
 func AddressIn(value string) uint64 {
 	n, _ := strconv.ParseUint(hexNumber.FindString(value), 0, 64) // 0 if there is none
 	return n

@@ -86,7 +86,8 @@ func WholeCharacters(value string) (text string, cut int) {
 	return value[:found[0]], (found[3] - found[2]) / len(`\000`)
 }
 
-// elementsIn counts the elements in a value of an array, those of its rows and repeated ones included.
+// elementsIn counts the elements in a value of an array, including elements of its rows and repeated
+// ones.
 //
 //	{{1, 2}, {3, 4 <repeats 9 times>...}...}
 //	"abc", 'x' <repeats 30 times>, "\001"...

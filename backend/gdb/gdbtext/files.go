@@ -54,7 +54,8 @@ func FileOfRank(line string, r rank.ID) (changed string, f RankFile, ok bool) {
 	return line, RankFile{}, false
 }
 
-// Shown replaces the file of the rank in gdb's text by that of all ranks, so that these answer the same.
+// Shown replaces the file of the rank in gdb's text by the common file of all ranks, so that these
+// answer the same.
 func (f RankFile) Shown(text string) string {
 	if f.Name == "" {
 		return text

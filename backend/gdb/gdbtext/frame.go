@@ -9,8 +9,8 @@ import (
 	"sdm/backend/mi"
 )
 
-// NamesAndValues reads a list of {name=…,value=…}. A name that is there already, as that of a variable
-// in an inner block may be, gets a number: "i#2".
+// NamesAndValues reads a list of {name=…,value=…}. A name that is there already, as in an inner block,
+// gets a number: "i#2".
 func NamesAndValues(list mi.Tuple) (names, values []string) {
 	for _, e := range list {
 		name := e.Value.Fields.Str("name")

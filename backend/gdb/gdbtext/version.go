@@ -14,7 +14,7 @@ import (
 // ROCm's version in the parentheses.
 var version = pattern.New(`(?m)GNU gdb .*?\b([0-9]{1,4})\.([0-9]{1,9})[^\s)]*\s*$`)
 
-// Version parses the output of gdb --version; ok reports whether it is that of a gdb.
+// Version parses the output of gdb --version; ok reports whether a gdb has written it.
 func Version(text string) (major, minor int, ok bool) {
 	v := version.FindStringSubmatch(text)
 	if v == nil {

@@ -224,8 +224,8 @@ func checkOwner(dir string, itself bool) error {
 	return nil
 }
 
-// indexName ends the names of gdb's indexes, and is part of those of incomplete ones. Other files in the
-// directory are not touched.
+// indexName ends the names of gdb's indexes, and is part of the names of incomplete ones. Other files in
+// the directory are not touched.
 const indexName = ".gdb-index"
 
 // file is an index, maybe an incomplete one.

@@ -114,7 +114,7 @@ func TestTrimReportsErrors(t *testing.T) {
 }
 
 // small returns an index with the names b and aa, in a table of four slots, and from version 9 on
-// that of the main function.
+// the name of the main function.
 func small(version uint32) []byte {
 	at := uint32(24)
 	if version >= 9 {

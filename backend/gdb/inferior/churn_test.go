@@ -8,7 +8,7 @@ import (
 )
 
 // TestUndoWhileLibrariesChange undoes again and again at a process that maps two libraries in turn at one
-// place. The code of the one contains the byte of a breakpoint where that of the other does not.
+// place. The code of one contains the byte of a breakpoint where the code of the other does not.
 func TestUndoWhileLibrariesChange(t *testing.T) {
 	dir := t.TempDir()
 	with, without, churn := filepath.Join(dir, "with.so"), filepath.Join(dir, "without.so"), filepath.Join(dir, "churn")

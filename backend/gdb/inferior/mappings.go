@@ -72,7 +72,7 @@ func mappings(maps string) iter.Seq[mapping] {
 }
 
 // mapsOf reads /proc/PID/maps. The kernel bounds the number of lines (vm.max_map_count), and the
-// length of a line by that of a path.
+// length of a line by the length of a path.
 func mapsOf(pid int) (string, error) {
 	f, err := os.Open(fmt.Sprintf("/proc/%d/maps", pid))
 	if err != nil {

@@ -28,8 +28,8 @@ type functionQuery struct {
 	function       string
 }
 
-// HasFunction reports whether the symbol table of a process's program has a function; that of a stripped
-// program has none. A function whose name ends in function counts, too: linkers store one string
+// HasFunction reports whether the symbol table of a process's program has a function; a stripped
+// program's has none. A function whose name ends in function counts, too: linkers store one string
 // PMPI_Abort for MPI_Abort and PMPI_Abort.
 func (p *Programs) HasFunction(pid int, function string) bool {
 	exe := fmt.Sprintf("/proc/%d/exe", pid)

@@ -55,8 +55,8 @@ func New() *Files { return &Files{files: map[string]*file{}, objects: map[string
 // Reader returns lines first to last of a file, those that exist.
 type Reader func(file string, first, last int) ([]string, error)
 
-// Of returns a Reader for a process with root directory root: its files have precedence over those
-// of this process. "": the process has no root directory of its own.
+// Of returns a Reader for a process with root directory root: its files have precedence over the
+// files that this process sees. "": the process has no root directory of its own.
 func (s *Files) Of(root string) Reader {
 	if root == "" {
 		return s.Lines
@@ -70,7 +70,7 @@ func (s *Files) Of(root string) Reader {
 }
 
 // Lines returns lines first to last, counted from 1, as far as they exist; none if first is greater than
-// the number of lines. Errors are ErrSlow, and those of opening and reading.
+// the number of lines. Errors are ErrSlow, and errors of opening and reading.
 func (s *Files) Lines(name string, first, last int) ([]string, error) {
 	f := ask(s.files, name, read)
 	if err := f.await(); err != nil {

@@ -17,7 +17,7 @@ import (
 type Displays struct {
 	*Values
 	list []protocol.Display
-	// scopes maps their numbers to those of gdb's own displays; see scope.
+	// scopes maps their numbers to the numbers of gdb's own displays; see scope.
 	scopes map[int]int
 }
 

@@ -1,4 +1,4 @@
-// Helper threads: those of MPI and other runtimes, recognized by their stacks.
+// Helper threads: threads of MPI and other runtimes, recognized by their stacks.
 
 package values
 
@@ -12,8 +12,8 @@ import (
 )
 
 // threadFunction finds the function that a thread was started with: its level in a
-// stack, innermost frame first. There is none for a stack that does not begin where
-// threads start, as that of the main thread, or that gdb cannot unwind to its end.
+// stack, innermost frame first. There is none for a stack that does not begin where threads start,
+// as the main thread's, or that gdb cannot unwind to its end.
 //
 //	#3 ?? () from libpmix.so.2     the function
 //	#4 ?? () from libc.so.6        start_thread

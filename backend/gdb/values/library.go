@@ -96,9 +96,9 @@ func withoutLines(text string) []string {
 const DebugFilesVariable = "$_sdm_debug_files"
 
 // loadLibraries executes sharedlibrary: it reads the separate debug files of the
-// libraries that match a pattern. gdb reads those of a library together with its
-// symbols or not at all. So all libraries are discarded and read again, with the debug
-// files that were requested before.
+// libraries that match a pattern. gdb reads the debug file of a library together with its symbols
+// or not at all. So all libraries are discarded and read again, with the debug files that were
+// requested before.
 func (fr *Frames) loadLibraries(q *request.Request) {
 	words, f := libraryNames(q)
 	if f != nil {

@@ -134,7 +134,7 @@ func (fr *Frames) locate(q *request.Request) {
 	})
 }
 
-// offset parses the number of "+9" and "-9"; without one it is that of a page.
+// offset parses the number of "+9" and "-9"; without one it is the size of a page.
 func offset(text string, page int) int {
 	n, err := strconv.Atoi(text)
 	if err != nil {

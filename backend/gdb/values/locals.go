@@ -19,8 +19,8 @@ const (
 	argsLine   = "with print max-depth 0 -- info args"
 )
 
-// askVariables asks for the variables of a frame: command is that of GDB/MI, path leads
-// to its list, and line is the command for gdb's command line.
+// askVariables asks for the variables of a frame: command is the GDB/MI command, path leads to its
+// list, and line is the command for gdb's command line.
 func (fr *Frames) askVariables(q *request.Request, at []string, line string, then func(a request.Answer, list mi.Tuple),
 	path []string, command string, args ...string) {
 	text := ""

@@ -66,7 +66,7 @@ type examination struct {
 }
 
 // resumeExamining makes gdb repeat the last x of this rank: x without an address continues after the last
-// one, which in a shared gdb may be that of another rank.
+// one, which in a shared gdb may be another rank's.
 func (p *Printer) resumeExamining(q *request.Request) {
 	if p.examined.addr == "" {
 		return

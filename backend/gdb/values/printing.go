@@ -31,7 +31,7 @@ func (p *Printer) most(w gdbtext.Printing) int {
 // max-value-size".
 var tooLarge = pattern.New(`value requires [0-9]+ bytes, which is more than max-value-size`)
 
-// askPrint asks for a value: by GDB/MI if its answer is the same as that of gdb's print, otherwise by print.
+// askPrint asks for a value: by GDB/MI if its answer is the same as gdb's print gives, otherwise by print.
 func (p *Printer) askPrint(q *request.Request, w gdbtext.Printing, expr string,
 	then func(a request.Answer, value string), more ...string) {
 	switch {

@@ -318,7 +318,7 @@ func (fr *Frames) infoThreads(q *request.Request) {
 			fr.Fail(q, &protocol.Fault{Kind: protocol.FaultGDB, Message: fmt.Sprintf("No threads match '%s'", q.Args.Expr)})
 			return
 		}
-		// gdb has renumbered those of a rank that was handed over
+		// gdb has renumbered the threads of a rank that was handed over
 		slices.SortFunc(body.Threads, func(a, b threadInfo) int { return a.ID - b.ID })
 		fr.Reply(q, body, c.Sorted()...)
 	}, "-list-thread-groups", fr.ThreadGroup())

@@ -120,8 +120,8 @@ func OneReason(stop mi.Tuple) mi.Tuple {
 	return WithTriggered(append(slices.Clone(main), rest...), others)
 }
 
-// isTrigger reports whether a reason is that of a watchpoint; only after these gdb
-// reports another one.
+// isTrigger reports whether a reason is a watchpoint's; only after such a reason does gdb report
+// another one.
 func isTrigger(reason mi.Tuple) bool {
 	return reason.Str("bkptno") == "" && StoppedBy(reason) != ""
 }

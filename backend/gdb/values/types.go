@@ -26,7 +26,7 @@ func (p *Printer) describe(q *request.Request) {
 	}, word)
 }
 
-// otherLanguage follows what gdb prints in another language than that of the frame.
+// otherLanguage follows what gdb prints in a language that is not the frame's.
 const otherLanguage = "Warning: the current language does not match this frame.\n"
 
 // printable calls then with a line that prints the type of the request's expression. In Fortran gdb 13 and 16 read a
