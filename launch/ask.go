@@ -26,7 +26,7 @@ const afterAsk = time.Second
 
 // Ask runs a command of a resource manager to its end, or until ctx ends, and returns its standard
 // output, at most MaxAnswer bytes. If the command fails, the error is the last line of the first
-// 4 KB of its standard error. The command gets env (nil: that of this process) and no input.
+// 4 KB of its standard error. The command gets env (nil: this process's) and no input.
 func Ask(ctx context.Context, env, argv []string) (string, error) {
 	out, _, err := AskBoth(ctx, env, argv)
 	return out, err

@@ -12,8 +12,7 @@ import (
 	"sdm/protocol"
 )
 
-// Beneath returns, for those of some processes that are wrappers, the process of the program that
-// they run:
+// Beneath returns, for each process that is a wrapper, the process of the program that it runs:
 //
 //	mpirun ─ sh -c './app; true'  rank 3 ─ app               app
 //	         timeout 300 ./app    rank 4 ─ app               app

@@ -69,7 +69,7 @@ func TestBeneath(t *testing.T) {
 	}
 }
 
-// TestMapsMPI reads the maps of this process, which has no MPI, and those of a process that has
+// TestMapsMPI reads the maps of this process, which has no MPI, and the maps of a process that has
 // ended.
 func TestMapsMPI(t *testing.T) {
 	if mapsMPI(os.Getpid()) || mapsMPI(1<<30) || programOf(1<<30) != "" {

@@ -10,7 +10,8 @@ import (
 )
 
 // helpers are the programs of which a starter starts one on each node, to start its ranks there:
-// those of Open MPI, PRRTE, and Hydra and its derivatives, and torchrun, which srun starts.
+// the daemons of Open MPI, of PRRTE, and of Hydra and its derivatives, and torchrun, which srun
+// starts.
 var helpers = []string{"torchrun", "orted", "prted", "hydra_pmi_proxy", "hydra_bstrap_proxy", "pmi_proxy"}
 
 // IsHelper reports whether a program, with or without its path, is one of these helpers.

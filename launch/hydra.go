@@ -133,8 +133,8 @@ func (ps processes) readHydra(lines map[int][]string) (Hydra, bool) {
 	return h, h.Srun > 0 || len(h.Proxies) > 0
 }
 
-// proxyWord returns the index of the proxy's name in a command line, -1 if there is none: it is
-// the program itself, or that of a command for a remote shell, there in quotes.
+// proxyWord returns the index of the proxy's name in a command line, -1 if there is none: it is the
+// program itself, or the program of a command for a remote shell, there in quotes.
 func proxyWord(argv []string) int {
 	if after(argv, hydraControl) == "" {
 		return -1
@@ -155,7 +155,7 @@ func after(words []string, word string) string {
 }
 
 // RanksOfHydra returns the ranks of a job on this host, below the proxies with its control port.
-// size is that of the whole job.
+// size is the size of the whole job.
 func RanksOfHydra(control, host string) (ranks protocol.Proctable, size int, err error) {
 	ps := RankFrom{}.scan()
 	var proxies []int

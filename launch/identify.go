@@ -1,6 +1,6 @@
-// Package launch provides what is needed to start the ranks of a job or to find those of a running
-// one: what a starter tells a process about itself, the processes of jobs, and the environment
-// that ranks get.
+// Package launch provides what is needed to start the ranks of a job, or to find the ranks of a
+// running one: what a starter tells a process about itself, the processes of jobs, and the
+// environment that ranks get.
 package launch
 
 import (
@@ -17,7 +17,7 @@ const Unknown = -1
 type Identity struct {
 	Number int // rank in the job, Unknown if no starter is recognised
 	Size   int // number of ranks of the job
-	Local  int // rank among those of the same node
+	Local  int // rank among the ranks of the same node
 	Node   int // index of the node
 	// LocalSize is how many ranks of the job are on the same node.
 	LocalSize int

@@ -30,7 +30,7 @@ func (f RankFrom) RanksBelow(starter Family) (protocol.Proctable, error) {
 // the ranks that another starter has started in it: mpirun, whose helpers are the tasks of the
 // step if there is a step. torchrun:ID and torchrun:ADDRESS:PORT name jobs of torchrun. It is an
 // error if there is no rank; the text names the jobs that are there. The error is a *SeveralJobs if
-// the name is that of several jobs.
+// several jobs have the name.
 func (f RankFrom) RanksOfJob(id, host string) (protocol.Proctable, Whole, error) {
 	return f.scan().ranksOfJob(id, host)
 }
@@ -41,7 +41,7 @@ type Whole struct {
 	Size int    // number of its ranks; Unknown if it is not known
 }
 
-// SeveralJobs is the error that a name is that of several jobs.
+// SeveralJobs is the error that several jobs have a name.
 type SeveralJobs struct {
 	Asked string
 	Jobs  []string // their full names, at least two
@@ -71,7 +71,7 @@ type processes map[int]process
 type process struct {
 	parent int
 	Identity
-	elsewhere bool // its network namespace is not that of this host
+	elsewhere bool // its network namespace is not this host's
 }
 
 // isOn reports whether a process runs on the given host, which is this one. A process with the
@@ -92,7 +92,7 @@ func (f RankFrom) scan() processes {
 	return found
 }
 
-// ids returns the process ids in order, so that of several errors always the same is returned.
+// ids returns the process ids in order, so that the same one of several errors is always returned.
 func (ps processes) ids() []int { return slices.Sorted(maps.Keys(ps)) }
 
 // isRank reports whether a process has a rank that its parent does not have: the children of a
@@ -219,7 +219,7 @@ func (t *table) sorted() protocol.Proctable {
 // slurmPMIx is the prefix of JOB.STEP in the namespaces of Slurm's PMIx plugin.
 const slurmPMIx = "slurm.pmix."
 
-// sameJob reports whether two names are those of one job. The prefix of Slurm's PMIx plugin does not
+// sameJob reports whether two names mean the same job. The prefix of Slurm's PMIx plugin does not
 // count, because users omit it.
 func sameJob(own, name string) bool {
 	return strings.TrimPrefix(own, slurmPMIx) == strings.TrimPrefix(name, slurmPMIx)

@@ -8,16 +8,16 @@ import (
 )
 
 // RankFrom names the variables by which the processes of an unknown starter tell which rank they are
-// (--rank-from). The zero value reads those of the known starters.
+// (--rank-from). The zero value reads the variables of the known starters.
 type RankFrom struct{ own *starter }
 
 // maxRankFrom bounds the text of a RankFrom, in bytes.
 const maxRankFrom = 1 << 10
 
 // ParseRankFrom reads names of variables, separated by commas: of the rank, of the number of ranks,
-// of the rank among those of the node, of the number of ranks of the node, and of the job. All but
-// the first may be left out; an empty name means that there is no such variable. The empty text is
-// the zero value.
+// of the rank within its node, of the number of ranks of the node, and of the job. All but the
+// first may be left out; an empty name means that there is no such variable. The empty text is the
+// zero value.
 func ParseRankFrom(text string) (RankFrom, error) {
 	if text == "" {
 		return RankFrom{}, nil

@@ -9,7 +9,7 @@ import (
 	"strings"
 )
 
-// starter describes one starter: the variable of the rank, and those of the other values. If a list
+// starter describes one starter: the variables with the rank and with the other values. If a list
 // has several variables, the first that is set wins.
 type starter struct {
 	rank                    string
@@ -29,12 +29,12 @@ type variables map[string]string
 // agent that has started them. A resource manager (Flux, Slurm, PALS) counts only if nothing says
 // that another starter was called below it. Tested with torchrun 1.13, Open MPI 4.1 to 6, MPICH 4.0
 // and Slurm 22.05; the others are as their documentation and source have them. The last four
-// entries are those of the original SDM.
+// entries are from the original SDM.
 var starters = []starter{
 	torchrun,
 	horovod,
 	{rank: "OMPI_COMM_WORLD_RANK", size: []string{"OMPI_COMM_WORLD_SIZE"}, local: []string{"OMPI_COMM_WORLD_LOCAL_RANK"}, host: []string{"PMIX_HOSTNAME"}, job: []string{"PMIX_NAMESPACE"}, localSize: []string{"OMPI_COMM_WORLD_LOCAL_SIZE"}},
-	hydra, // before PMIX_RANK: if srun starts the proxies, ranks inherit that of their proxy
+	hydra, // before PMIX_RANK: if srun starts the proxies, ranks inherit their proxy's
 	{rank: "PMIX_RANK", is: ofPRRTE, size: []string{"OMPI_COMM_WORLD_SIZE"}, local: []string{"OMPI_COMM_WORLD_LOCAL_RANK"}, host: []string{"PMIX_HOSTNAME"}, job: []string{"PMIX_NAMESPACE"}},
 	flux,
 	slurm,
@@ -82,8 +82,8 @@ func set(name string) func(variables) bool {
 	return func(vars variables) bool { return vars[name] != "" }
 }
 
-// torchrunJob returns ID@ADDRESS:PORT. The ID is "none" for all users who give none; the address
-// is that of the process with rank 0.
+// torchrunJob returns ID@ADDRESS:PORT. The ID is "none" for all users who give none; the address is
+// where the process with rank 0 listens.
 func torchrunJob(vars variables) string {
 	return vars["TORCHELASTIC_RUN_ID"] + "@" + net.JoinHostPort(vars["MASTER_ADDR"], vars["MASTER_PORT"])
 }
@@ -95,7 +95,7 @@ func horovodJob(vars variables) string {
 	return net.JoinHostPort(vars["HOROVOD_GLOO_RENDEZVOUS_ADDR"], vars["HOROVOD_GLOO_RENDEZVOUS_PORT"])
 }
 
-// ofPRRTE reports whether a namespace is that of a job of prterun or prte.
+// ofPRRTE reports whether a namespace belongs to a job of prterun or prte.
 func ofPRRTE(vars variables) bool {
 	space := vars["PMIX_NAMESPACE"]
 	return strings.HasPrefix(space, "prterun-") || strings.HasPrefix(space, "prte-")
@@ -157,8 +157,8 @@ func slurmLocalSize(vars variables) int {
 	return strings.Count(vars["SLURM_GTIDS"], ",") + 1
 }
 
-// RankVariables returns the variables that make a process a rank, for HasName: those of the table,
-// and all others that its starters set for the libraries of a rank. The slice is new.
+// RankVariables returns the variables that make a process a rank, for HasName: the variables of the
+// table, and all others that its starters set for the libraries of a rank. The slice is new.
 func RankVariables() []string {
 	all := []string{
 		"PMI_", "PMIX_", "PMI2_", "OMPI_", "ORTE_", "PRTE_", "MPIR_",
@@ -177,8 +177,8 @@ func RankVariables() []string {
 	return append(all, slurm.rank) // the others of Slurm describe the job to which gdb's host belongs, too
 }
 
-// HasName reports whether a variable is one of those of a list, in which names that end with an
-// underscore are prefixes.
+// HasName reports whether a variable is in a list, in which names that end with an underscore are
+// prefixes.
 func HasName(list []string, name string) bool {
 	return slices.ContainsFunc(list, func(one string) bool {
 		return name == one || strings.HasSuffix(one, "_") && strings.HasPrefix(name, one)

@@ -4,7 +4,7 @@
 //	flux run -o stop-tasks-in-exec CMD    ranks are stopped (SIGSTOP) right after their exec
 //	flux exec --jobid=JOB CMD             CMD once on each node of the job
 //
-// The commands and their output are those of flux-core 0.60 to 0.88: its manual pages, and
+// The commands and their output are as in flux-core 0.60 to 0.88: its manual pages, and
 // src/cmd/job/hostpids.c, src/cmd/flux-exec.c, src/shell/mpir/ptrace.c.
 package flux
 
@@ -20,7 +20,7 @@ import (
 // ID is the number of a job.
 type ID uint64
 
-// digits are those of base 58, in which Flux shows IDs after "ƒ" or "f" (Flux RFC 19).
+// digits are the digits of base 58, in which Flux shows IDs after "ƒ" or "f" (Flux RFC 19).
 const digits = "123456789ABCDEFGHJKLMNPQRSTUVWXYZabcdefghijkmnopqrstuvwxyz"
 
 // ParseID reads an ID as users see it: ƒ or f and digits of base 58, or decimal.

@@ -34,7 +34,7 @@ func tooOld(ctx context.Context, env []string, err error) error {
 	return err
 }
 
-// Of returns the job that a process of this host waits for: that of flux run.
+// Of returns the job that a process of this host waits for, if the process is flux run.
 func Of(pid int) (ID, bool) {
 	text, err := os.ReadFile("/proc/" + strconv.Itoa(pid) + "/cmdline")
 	if err != nil {

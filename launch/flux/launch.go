@@ -20,7 +20,7 @@ import (
 type Spec struct {
 	// Argv is a line of flux run.
 	Argv []string
-	Env  []string // nil: that of this process
+	Env  []string // nil: this process's
 	// Stdin, Stdout and Stderr are its standard streams; nil is /dev/null.
 	Stdin, Stdout, Stderr *os.File
 }
@@ -164,7 +164,7 @@ func (l *Launch) command(line []string) error {
 func (l *Launch) Done() <-chan struct{} { return l.done }
 
 // Status waits for the end of flux run and returns its exit status as a shell gives it, which is
-// that of the job: 128 plus the signal number if a signal has ended it.
+// the job's: 128 plus the signal number if a signal has ended it.
 func (l *Launch) Status() int {
 	<-l.done
 	if w := l.cmd.ProcessState.Sys().(syscall.WaitStatus); w.Signaled() {

@@ -29,7 +29,7 @@ var (
 )
 
 // ReadVersion reads the output of flux version: lines "NAME: VERSION". The version of the broker
-// counts, if there is one, because it starts the processes; else that of the commands.
+// counts, if there is one, because it starts the processes; else the version of the commands.
 func ReadVersion(text string) (Version, error) {
 	best := ""
 	for line := range strings.Lines(text) {

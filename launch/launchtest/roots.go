@@ -99,8 +99,8 @@ func cannotEnter(root string) string {
 }
 
 // ForPRRTE is what PRRTE and Open MPI need in the environment in a root. They start for this user,
-// and MPI_Init tries the transports that can work between processes and hosts of a root only: with
-// all of them that of Open MPI 6.0.0 sleeps for a second, and MPI_Init takes twice the processor time.
+// and MPI_Init tries the transports that can work between processes and hosts of a root only: with all
+// of them MPI_Init of Open MPI 6.0.0 sleeps for a second and takes twice the processor time.
 func ForPRRTE() []string {
 	return []string{
 		"PRTE_ALLOW_RUN_AS_ROOT=1", "PRTE_ALLOW_RUN_AS_ROOT_CONFIRM=1", "OMPI_ALLOW_RUN_AS_ROOT=1", "OMPI_ALLOW_RUN_AS_ROOT_CONFIRM=1",

@@ -41,7 +41,7 @@ func explain(err error, path string, spec Spec) error {
 	return launchFault(path, err, "")
 }
 
-// interpreter returns the program that runs the file: that of the #! line of a script, or the
+// interpreter returns the program that runs the file: the one in the #! line of a script, or the
 // dynamic loader of an ELF program.
 func interpreter(file string) string {
 	if f, err := elf.Open(file); err == nil {

@@ -20,12 +20,12 @@ type Spec struct {
 	// relative path is relative to Cwd. It is also argv[0].
 	Program string
 	Args    []string // argv[1:], byte for byte
-	Cwd     string   // "" is that of this process
+	Cwd     string   // "" is this process's
 	Env     []string // the whole environment, NAME=VALUE, byte for byte
 	// Stdin gives the rank a pipe as standard input; otherwise its standard input is /dev/null.
 	Stdin bool
 	// Through gives the rank the standard streams of this process instead of pipes, for a slot
-	// whose output belongs to the starter. Stdin then means that of this process.
+	// whose output belongs to the starter. Stdin then means the input of this process.
 	Through bool
 	// TTY gives the rank a pseudo terminal instead of pipes. Process.Stdout is then both of its
 	// outputs, and Process.Stderr is nil.

@@ -14,7 +14,8 @@ import (
 // entry for each number up to the highest.
 const maxInherited = 4096
 
-// spareNumbers is how many descriptor numbers above those of a child's table the fork needs for a moment.
+// spareNumbers is how many descriptor numbers the fork needs for a moment, above the numbers in a child's
+// table.
 const spareNumbers = 8
 
 // highest returns the highest number of a descriptor that can be passed on. A descriptor may have been opened before

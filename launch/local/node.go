@@ -94,8 +94,8 @@ func nodeSocket(key [32]byte, n int) *net.UnixAddr {
 }
 
 // JoinNode makes this process the host of the session's slots on this node if there is none yet;
-// otherwise it returns the connection to the host. key is that of the session. A name that another
-// user holds is skipped.
+// otherwise it returns the connection to the host. key is the key of the session. A name that
+// another user holds is skipped.
 func JoinNode(ctx context.Context, key [32]byte) (*NodeHost, *net.UnixConn, error) {
 	var failures []error
 	for n := range maxNames {

@@ -18,7 +18,7 @@ import (
 const defaultPath = "/bin:/usr/bin"
 
 // resolve returns the file to execute, as a shell of the rank would find it: relative names are
-// relative to the rank's working directory, and PATH is that of its environment.
+// relative to the rank's working directory, and PATH is taken from its environment.
 func resolve(spec Spec) (string, error) {
 	if err := checkCwd(spec); err != nil {
 		return "", err

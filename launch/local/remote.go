@@ -118,8 +118,8 @@ func welcome(conn *net.UnixConn, m message, ending func(string)) *Remote {
 	return r
 }
 
-// HoldSpec says how the rank of a stand-in is started. Its environment is that of the slot,
-// changed by Env; its program is that of the slot, if the slot has one.
+// HoldSpec says how the rank of a stand-in is started. It gets the environment of the slot, changed
+// by Env, and the program of the slot, if the slot has one.
 type HoldSpec struct {
 	Program string
 	Args    []string

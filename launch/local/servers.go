@@ -23,7 +23,7 @@ type ServersSpec struct {
 	N      int      // how many, from 1
 	Binary string   // path of sdm-server; "": see FindServer
 	Args   []string // further arguments for each of them
-	Env    []string // nil: that of this process
+	Env    []string // nil: this process's
 	Key    [32]byte // proves the parent to the servers; used for two or more servers
 }
 

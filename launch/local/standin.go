@@ -41,8 +41,8 @@ const NotStarted = 127
 const endingTime = 5 * time.Second
 
 // Run carries out the requests of the server of the node, and returns when the session is over and
-// the rank has ended. status is that of the rank, as a shell gives it. If the server is lost, the
-// ranks are killed.
+// the rank has ended. status is the status of the rank, as a shell gives it. If the server is lost,
+// the ranks are killed.
 //
 // Goroutines: one that reads, one for each rank. Run waits for all of them.
 func (s *StandIn) Run() (status int) {
@@ -71,7 +71,7 @@ func (s *StandIn) Run() (status int) {
 
 // leave ends the stand-in and returns the exit status of the slot. good reports that the server has
 // sent quit, ending that the starter ends the job. After quit a detached rank runs on, and leave
-// waits for its end or for that of the job; otherwise the rank is killed.
+// waits until it or the job ends; otherwise the rank is killed.
 func (s *StandIn) leave(good, ending bool) int {
 	p := s.rank()
 	if good && !ending && p != nil {

@@ -24,7 +24,7 @@ type Spec struct {
 	Argv []string
 	// Front says that the command runs the starter, and ends with it: timeout 100 mpirun.
 	Front bool
-	Env   []string // nil: that of this process
+	Env   []string // nil: this process's
 	// Stdin, Stdout and Stderr are its standard streams; nil is /dev/null.
 	Stdin, Stdout, Stderr *os.File
 	// Names are programs known as starters (mpirun; suffixes after a dot are ignored). If one of

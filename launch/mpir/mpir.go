@@ -8,8 +8,8 @@
 //	MPIR_debug_state      1: the ranks are there, 2: the job is being aborted
 //
 // Source: The MPIR Process Acquisition Interface, version 1.0, MPI Forum, 2010.
-// Real starters have no type information, so layouts are those of the C
-// declarations there, on a machine of 64 bits.
+// Real starters have no type information, so layouts follow from the C declarations there, on a
+// machine of 64 bits.
 package mpir
 
 import (

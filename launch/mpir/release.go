@@ -91,8 +91,8 @@ func (t *tracer) abandon() {
 }
 
 // reap waits for the end of the command. It waits for all traced threads: a thread that was killed
-// before it could be detached stays traced, and the end of the command is not reported before that
-// of its threads (ptrace(2)).
+// before it could be detached stays traced, and the end of the command is not reported before its
+// threads have ended (ptrace(2)).
 func (t *tracer) reap() {
 	for {
 		tid, err := t.wait(-1)

@@ -28,7 +28,7 @@ const (
 	followThreads = syscall.PTRACE_O_TRACECLONE
 )
 
-// waitMine are flags of wait4(2): all kinds of children (__WALL), but only those of this thread
+// waitMine are flags of wait4(2): all kinds of children (__WALL), but only of this thread
 // (__WNOTHREAD).
 const waitMine = 0x40000000 | 0x20000000
 

@@ -21,7 +21,7 @@ import (
 type Application struct {
 	Node string
 	ID   APID
-	Env  []string // of the commands of PALS; nil: that of this process
+	Env  []string // of the commands of PALS; nil: this process's
 }
 
 // FindJob finds the application of a job of PBS.
@@ -149,7 +149,7 @@ func (a Application) Start(ctx context.Context, command []string) (*Helper, erro
 
 // maxFailures is after how many failures of palstat in succession, at growing intervals from firstLook
 // on (3 s together), an application counts as ended. palstat may fail for an application that it does
-// not know any more; a single failure may be that of a busy node.
+// not know any more; a single failure may only mean that a node is busy.
 const maxFailures = 6
 
 // watch closes done when palstat does not list a helper any more, or fails again and again.

@@ -94,7 +94,7 @@ func ReadApps(text string) []App {
 	return all
 }
 
-// Choose selects the application of a job among those of its first node.
+// Choose selects the application of a job among the applications of its first node.
 func (j Job) Choose(node string, apps []App) (APID, error) {
 	var found []string
 	for _, a := range apps {
@@ -114,7 +114,8 @@ func (j Job) Choose(node string, apps []App) (APID, error) {
 // errInvisible tells why an application may not be shown.
 var errInvisible = errors.New("one that has a single node is shown only if it was started with PALS_LOCAL_LAUNCH=0 in the environment of mpiexec; on its node sdm attach PID of mpiexec finds it")
 
-// isOfJob reports whether PALS's name of a job is that of a user, who may leave out the server.
+// isOfJob reports whether PALS's name of a job is the job that a user has named, perhaps without
+// the server.
 func isOfJob(full, id string) bool { return full == id || strings.HasPrefix(full, id+".") }
 
 // Table returns the command whose output ReadTable reads.

@@ -14,8 +14,8 @@ import (
 // AttachSpec says which running job is meant.
 type AttachSpec struct {
 	ServerSpec
-	// Namespace is that of the job. "": the only job of the server. Without "@N" it is the namespace
-	// of the server, whose only job is meant.
+	// Namespace is the job's namespace. "": the only job of the server. Without "@N" it is the
+	// namespace of the server, whose only job is meant.
 	Namespace string
 }
 
@@ -65,7 +65,7 @@ func (a *Attach) Acquire(ctx context.Context, _ func(string)) (protocol.Proctabl
 // Job returns the namespace of the job.
 func (a *Attach) Job() string { return a.nspace }
 
-// choose finds the namespace of the job among those of the server.
+// choose finds the namespace of the job among the namespaces of the server.
 func (a *Attach) choose(ctx context.Context) error {
 	if _, number, found := strings.Cut(a.nspace, "@"); found && number != "" {
 		return nil
@@ -83,7 +83,7 @@ func (a *Attach) choose(ctx context.Context) error {
 	return nil
 }
 
-// rowsOf returns the table of the job: that of the server, or where it has none that of this host.
+// rowsOf returns the table of the job: the server's, or if it has none, this host's.
 func (a *Attach) rowsOf(ctx context.Context) ([]ProcInfo, error) {
 	rows, err := a.table(ctx, a.nspace)
 	if len(rows) == 0 {
@@ -104,8 +104,7 @@ func (a *Attach) rowsOf(ctx context.Context) ([]ProcInfo, error) {
 }
 
 // StartDaemons starts a process on each of the nodes of the job and writes input to its standard
-// input. Each must end soon, with status 0: the starter waits for it, and its status becomes that
-// of the starter.
+// input. Each must end soon, with status 0: the starter waits for it and exits with its status.
 func (a *Attach) StartDaemons(ctx context.Context, argv []string, input []byte, hosts []string) error {
 	_, err := a.daemons(ctx, a.nspace, argv, input, hosts)
 	return err

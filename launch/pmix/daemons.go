@@ -9,8 +9,8 @@ import (
 	"strings"
 )
 
-// hosts returns the hosts of the server. The table without a namespace is that of its own processes,
-// one for each host.
+// hosts returns the hosts of the server. The table without a namespace has the starter's own
+// processes, one for each host.
 func (l *connection) hosts(ctx context.Context) (names []string, err error) {
 	m, err := l.helper.Call(ctx, Request{Call: CallQuery, Key: QueryTable})
 	if err != nil {

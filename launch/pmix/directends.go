@@ -69,7 +69,7 @@ const lateEvent = 3 * time.Second
 // Ending says how a job of a Direct has ended.
 type Ending struct {
 	Namespace string
-	Daemons   bool // it is that of the daemons
+	Daemons   bool // it is the daemons'
 	Code      int  // exit code; 128 plus the signal if a signal has ended a rank
 }
 

@@ -12,8 +12,8 @@ import (
 
 // Envars returns directives for a program that have the same result as a list of sdm, whatever the
 // order in which a server applies them: at most one for each variable and kind. Servers differ:
-// PRRTE 3.0.8 applies each list backwards, PRRTE 5.0.0rc1 those of programs before those of the
-// job. The error names a variable for which there is no such directive.
+// PRRTE 3.0.8 applies each list backwards, PRRTE 5.0.0rc1 the directives of programs before the
+// job's. The error names a variable for which there is no such directive.
 func Envars(list []protocol.EnvDirective) ([]Info, error) {
 	var order []string
 	all := map[string]*envar{}
@@ -180,8 +180,7 @@ func (a App) byShell(v Version) (App, error) {
 }
 
 // setByRequest returns the program with the variables that are set in its own environment, in place
-// of directives. PRRTE stores the directives of the first program of a request with those of the
-// job.
+// of directives. PRRTE stores the directives of the first program of a request with the job's.
 func (a App) setByRequest() App {
 	env := slices.Clone(a.Env)
 	kept := make([]Info, 0, len(a.Info))

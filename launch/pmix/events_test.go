@@ -72,8 +72,8 @@ func TestLostServer(t *testing.T) {
 	}
 }
 
-// TestReplayedEnds checks that the ends of old jobs, which servers tell each new tool, are not those
-// of the session.
+// TestReplayedEnds checks that the ends of old jobs, which servers tell each new tool, are not taken
+// for ends of the session's job.
 func TestReplayedEnds(t *testing.T) {
 	l := newConnection(ServerSpec{})
 	l.addOwn("job@2")

@@ -4,10 +4,10 @@ package pmix
 
 import "fmt"
 
-// harmful lists the keys of a spawn whose wrong values end PRRTE 3.0.8 with all its jobs; those of
-// the first end 5.0.0rc1, too. A value of another type than Text is wrong for all of them; check
-// returns why a text is wrong. They are refused on both sides of the protocol, and so in all
-// requests.
+// harmful lists the keys of a spawn whose wrong values end PRRTE 3.0.8 with all its jobs; wrong
+// values of the first end 5.0.0rc1, too. A value of another type than Text is wrong for all of
+// them; check returns why a text is wrong. They are refused on both sides of the protocol, and so
+// in all requests.
 var harmful = []struct {
 	key   Key
 	check func(Value) error

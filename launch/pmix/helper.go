@@ -48,7 +48,7 @@ type HelperSpec struct {
 
 // Helper is a running sdm-pmix.
 //
-// Goroutines: that of its Conn; one that waits for the process and ends with it.
+// Goroutines: the one of its Conn; one that waits for the process and ends with it.
 type Helper struct {
 	*Conn
 	Library Version // of the libpmix that it has loaded

@@ -22,7 +22,7 @@ type IndirectSpec struct {
 }
 
 // Indirect is a job of a starter that this process starts: use case 2 of the source documents. The
-// starter is a child of this process, so its streams and its exit status are those of any command.
+// starter is a child of this process, so its streams and its exit status are like any command's.
 // With Spawn it is a child of sdm-pmix and a tool of it; it has no standard input then. It is a
 // launch.Launcher.
 //
@@ -205,8 +205,7 @@ func (i *Indirect) isOver(err error) bool {
 }
 
 // StartDaemons starts a process on each of the nodes of the job and writes input to its standard
-// input. Each must end soon, with status 0: the starter waits for it, and its status becomes that
-// of the starter.
+// input. Each must end soon, with status 0: the starter waits for it and exits with its status.
 func (i *Indirect) StartDaemons(ctx context.Context, argv []string, input []byte, hosts []string) error {
 	_, err := i.daemons(ctx, i.nspace, argv, input, hosts)
 	return err

@@ -31,7 +31,7 @@ func (u URI) Namespace() string {
 	return name
 }
 
-// Rank returns the number of the process among those of the server: 0 on its first node.
+// Rank returns the number of the process among the processes of the server: 0 on its first node.
 func (u URI) Rank() int {
 	_, rank := u.name()
 	n, _ := strconv.Atoi(rank)

@@ -24,7 +24,7 @@ import (
 // the server of the system.
 type Target struct {
 	PID       int    // its process id; 0: any
-	Namespace string // its namespace, or that of a job of it; "": any
+	Namespace string // its namespace, or a job's on it; "": any
 	File      string // a file that begins with its address; "": it is searched for
 }
 
@@ -295,7 +295,7 @@ func (t Target) fits(f Found) bool {
 	return t.Namespace == "" || server == wanted
 }
 
-// order orders servers: that of the system comes first.
+// order orders servers: the system's server comes first.
 func (f Found) order() int {
 	if f.System {
 		return 0

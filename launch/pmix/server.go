@@ -248,8 +248,8 @@ func tableOf(rows []ProcInfo) (protocol.Proctable, error) {
 }
 
 // announce tells processes that have registered for the event, and the log of the system, that a
-// debugger comes to a job or leaves it. The event goes to no default handler: those of MPI
-// libraries end the job at an event that they do not know.
+// debugger comes to a job or leaves it. The event goes to no default handler: default handlers of
+// MPI libraries end the job at an event that they do not know.
 func (l *connection) announce(event Code, nspace string) {
 	text := "sdm: a debugger is attached to job " + nspace
 	if event == DebuggerDetached {

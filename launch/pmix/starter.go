@@ -80,7 +80,7 @@ func (r *Starter) Status() int {
 }
 
 // Stop tells the starter to end its job (SIGTERM). A second call does nothing: on a second SIGTERM
-// it exits without cleaning up. After its end, when its process ID may be that of another process, it does nothing.
+// it exits without cleaning up. After its end, when its process ID may belong to another process, it does nothing.
 func (r *Starter) Stop() {
 	r.told.Do(func() { r.cmd.Process.Signal(syscall.SIGTERM) })
 }

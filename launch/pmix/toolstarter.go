@@ -16,8 +16,8 @@ import (
 )
 
 // CanSpawn returns why a starter cannot be started by libpmix; nil: it can. The starter connects to
-// sdm-pmix, so its library must reach that of sdm-pmix. Its own is not known before: that of Open MPI
-// 6 and PRRTE 5 is 7.
+// sdm-pmix, so its library must reach the library of sdm-pmix. Its own version is not known before:
+// Open MPI 6 and PRRTE 5 have 7.
 func (d Dialect) CanSpawn(library Version) error {
 	major := 5
 	if d.Name == "PRRTE" {
@@ -29,8 +29,8 @@ func (d Dialect) CanSpawn(library Version) error {
 	return nil
 }
 
-// spawnStarter has libpmix start the starter as a tool of sdm-pmix, whose server becomes that of
-// sdm-pmix. The starter waits until it is released, then it starts its job.
+// spawnStarter has libpmix start the starter as a tool of sdm-pmix, whose server becomes
+// sdm-pmix's. The starter waits until it is released, then it starts its job.
 func (i *Indirect) spawnStarter(ctx context.Context, _ func(string)) error {
 	if err := i.spec.Dialect.CanSpawn(i.helper.Library); err != nil {
 		return err
@@ -108,12 +108,12 @@ type toolStarter struct {
 	pid          int // 0: it is not known
 	done         chan struct{}
 	status       int  // after done
-	known        bool // status is known; libpmix 4.2 to 7.0 tells that of the starter's job at best
+	known        bool // status is known; libpmix 4.2 to 7.0 tells the job's at best
 	told         sync.Once
 }
 
 // await is the goroutine of the toolStarter: it waits for the end of the starter and ends sdm-pmix.
-// PRRTE 3 tells the end of the starter itself, and PRRTE 5 that of its job; both close the
+// PRRTE 3 tells the end of the starter itself, and PRRTE 5 the end of its job; both close the
 // connection.
 func (s *toolStarter) await() {
 	defer close(s.done)
@@ -155,7 +155,7 @@ func (s *toolStarter) isKnown() bool {
 
 func (s *toolStarter) Stop() { s.told.Do(func() { s.signal(syscall.SIGTERM) }) }
 
-// signal sends a signal to the starter, unless it has ended: then its process ID may be that of another process.
+// signal sends a signal to the starter, unless it has ended: then its process ID may belong to another process.
 func (s *toolStarter) signal(sig syscall.Signal) {
 	select {
 	case <-s.done:

@@ -107,7 +107,7 @@ func True(k Key) Info { return Info{Key: k, Value: Value{Type: Bool, Number: 1}}
 // String returns the directive Key = text.
 func String(k Key, text string) Info { return Info{Key: k, Value: Value{Type: Text, Text: text}} }
 
-// Number returns the directive Key = n; the type is one of those of numbers.
+// Number returns the directive Key = n; the type is a type of numbers.
 func Number(k Key, t Type, n int64) Info { return Info{Key: k, Value: Value{Type: t, Number: n}} }
 
 // OfProc returns the directive Key = p.

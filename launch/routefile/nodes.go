@@ -12,8 +12,8 @@ import (
 
 // PerNode returns the table with one server for each host in place of one for each rank: it listens
 // where the host's lowest rank would, and has the ranks of the host. The servers are numbered by
-// their lowest ranks, from 0. The routes of the given table must be sorted by server, as those of
-// Parse are.
+// their lowest ranks, from 0. The routes of the given table must be sorted by server, as Parse
+// returns them.
 func PerNode(table protocol.RouteTable) protocol.RouteTable {
 	nodes := protocol.RouteTable{Shape: table.Shape}
 	number := map[string]int{}

@@ -1,9 +1,8 @@
 // Package routefile reads and writes SDM's routing file: which server is where.
 //
-// The format is that of the original SDM. The first line is the number of servers N. N lines
-// follow in any order: the number of a server from 0, its host, and the port that it was told to
-// listen on (it takes a higher one if that is in use). Empty lines and lines that begin with # are
-// ignored.
+// The format is the original SDM's. The first line is the number of servers N. N lines follow in
+// any order: the number of a server from 0, its host, and the port that it was told to listen on
+// (it takes a higher one if that is in use). Empty lines and lines that begin with # are ignored.
 //
 //	2
 //	0 node01 24000
@@ -153,7 +152,7 @@ func Print(w io.Writer, table protocol.RouteTable) error {
 	return b.Flush()
 }
 
-// maxBytes bounds a file: that of a million servers has some 40 MiB.
+// maxBytes bounds a file. A million servers need some 40 MiB.
 const maxBytes = 256 << 20
 
 // Read reads a file, which may be a pipe. It ends with ctx.

@@ -25,7 +25,7 @@ type Starter struct {
 // Spec says how to start a starter.
 type Spec struct {
 	Argv []string
-	Env  []string // nil: that of this process
+	Env  []string // nil: this process's
 	// Stdin, Stdout and Stderr are its standard streams; nil is /dev/null.
 	Stdin, Stdout, Stderr *os.File
 	// Group says that Argv begins with another program (a shell, time) that runs the starter, which a signal to

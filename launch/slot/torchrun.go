@@ -14,7 +14,7 @@ import (
 const torchrunModule = "torch.distributed.run"
 
 // IsTorchrun reports whether a command line is one of torchrun. python is the interpreter that the
-// line itself names; "": that of the file torchrun.
+// line itself names; "": the one that the file torchrun names.
 func IsTorchrun(argv []string) (python string, is bool) {
 	if len(argv) == 0 {
 		return "", false

@@ -10,10 +10,11 @@ import (
 	"sdm/protocol/pattern"
 )
 
-// options are those of every srun that sdm starts. A step beside a running one needs --overlap, or
-// it waits for its end. The others take back what the site or the job's environment may have set
-// and what would delay the step, bind it, or take resources from the job: one server for each node
-// needs none. The failure of one server must not end the others (--kill-on-bad-exit, --wait).
+// options are the options of every srun that sdm starts. A step beside a running one needs
+// --overlap, or it waits for its end. The others take back what the site or the job's environment
+// may have set and what would delay the step, bind it, or take resources from the job: one server
+// for each node needs none. The failure of one server must not end the others (--kill-on-bad-exit,
+// --wait).
 var options = []string{
 	"--overlap", "--mpi=none", "--input=none", "--ntasks-per-node=1", "--kill-on-bad-exit=0", "--wait=0",
 	"--cpu-bind=none", "--mem-bind=none", "--mem-per-cpu=0", "--gres=none", "--oversubscribe", "--quiet", "--disable-status",
@@ -84,9 +85,9 @@ func IsNoise(line string) bool {
 	return strings.Contains(line, "cluster configuration lacks support for cpu binding")
 }
 
-// prologFails finds in a line of srun or of its daemon that a task prolog has failed, the site's
-// (TaskProlog), that of --task-prolog, or that of the job. The tasks are then not started, and seem
-// to have vanished.
+// prologFails finds in a line of srun or of its daemon that a task prolog has failed: the site's
+// (TaskProlog), the one of --task-prolog, or the job's. The tasks are then not started, and seem to
+// have vanished.
 var prologFails = pattern.New(`(?i)(task ?prolog|task[_-]prolog|--task-prolog|\bprolog\b).*(failed|did not exit normally|cannot be executed|can not be executed)`)
 
 // FailedProlog returns the first line of a text that says that a task prolog has failed; "" if none

@@ -58,7 +58,7 @@ func (s Step) ChooseStep(listed string) (chosen Step, inner bool, err error) {
 			continue
 		}
 		found = append(found, one.Step)
-		inner = launch.IsHelper(name) // the name of a step is that of its program
+		inner = launch.IsHelper(name) // a step is named after its program
 	}
 	switch {
 	case len(found) == 0 && s.Step == "":

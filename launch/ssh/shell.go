@@ -28,7 +28,7 @@ func Argv(shell []string, host, line string) []string {
 	return append(argv, host, "--", "/bin/sh", "-c", line)
 }
 
-// isKubectl reports whether a remote shell is that of Kubernetes, or of OpenShift.
+// isKubectl reports whether a remote shell is kubectl of Kubernetes, or oc of OpenShift.
 func isKubectl(shell []string) bool {
 	return len(shell) > 0 && slices.Contains([]string{"kubectl", "oc"}, filepath.Base(shell[0]))
 }

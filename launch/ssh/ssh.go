@@ -40,7 +40,7 @@ type Spec struct {
 	Shell    []string
 	Commands []Command
 	AtOnce   int      // remote shells at the same time; 0 is 32
-	Env      []string // of the remote shells; nil: that of this process
+	Env      []string // of the remote shells; nil: this process's
 	// Input is what each command can read from descriptor InputFD. It is sent through the standard
 	// input of the remote shell and must fit into a pipe (some KB at most). nil: the descriptor is
 	// closed.

@@ -138,8 +138,8 @@ func (g *GDB) packPython(ctx context.Context, p *packer, asked answers, libs map
 // pretty-printers import small ones, and a node does not need a machine-learning library.
 const maxSite = 64 << 20
 
-// packSite packs the site's Python packages, unless they are too large together. Libraries of
-// their C modules, other than those of gdb itself, are not packed: the node may have them.
+// packSite packs the site's Python packages, unless they are too large together. Libraries that
+// only their C modules need are not packed: the node may have them.
 func packSite(p *packer, asked answers, most int64) {
 	skip := func(name string, dir bool) bool { return !isSite(name) && notPacked(name, dir) }
 	for _, dir := range asked.site {

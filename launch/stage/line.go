@@ -16,7 +16,7 @@ type Copy struct {
 }
 
 // CopyOf returns a session's copy of a program in a directory; text is the contents of the program's
-// file, name that of Name.
+// file, and name what Name returns.
 func CopyOf(text []byte, dir, name string) Copy {
 	sum := sha256.Sum256(text)
 	return Copy{filepath.Join(dir, name), hex.EncodeToString(sum[:])}

@@ -120,7 +120,7 @@ func (p *packer) file(name, file string) {
 	if info.Mode()&0o111 != 0 {
 		mode = 0o700
 	}
-	// The modification time is kept: compiled Python modules contain that of their source.
+	// The modification time is kept: compiled Python modules contain the time of their source.
 	if p.begin(&tar.Header{Name: name, Mode: mode, Size: info.Size(), ModTime: info.ModTime()}) {
 		if _, err := io.CopyN(p.tar, in, info.Size()); err != nil {
 			p.err = fmt.Errorf("%s: %w", file, err)

@@ -206,8 +206,8 @@ func (r *Receiver) clear() {
 
 const lockSuffix = ".lock"
 
-// ownLock makes a new lock file in a directory and locks it. The name without the suffix is that
-// of the directory to make, which must not exist yet.
+// ownLock makes a new lock file in a directory and locks it. The name without the suffix names the
+// directory to make, which must not exist yet.
 func ownLock(dir string) (*os.File, error) {
 	for {
 		f, err := os.CreateTemp(dir, prefix+"*"+lockSuffix)

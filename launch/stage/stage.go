@@ -85,7 +85,8 @@ const putTries = 100
 
 // Put copies the program source into the directory name in dir (see Name), which must exist. Several
 // processes may call it at the same time: one copies, the others wait for it. An existing copy is
-// used if its hash is the wanted one ("": that of source). The error says why dir cannot be used.
+// used if its hash is the wanted one ("": the hash of source). The error says why dir cannot be
+// used.
 func Put(source, dir, name, want string) (*Program, error) {
 	info, err := os.Stat(source)
 	if err != nil {

@@ -198,7 +198,7 @@ func TestExec(t *testing.T) {
 	}
 }
 
-// TestScript makes a program of a line; arguments of the call follow those of the line.
+// TestScript makes a program of a line; arguments of the call follow the arguments in the line.
 func TestScript(t *testing.T) {
 	dir := t.TempDir()
 	path, err := Script(dir, "a/../b", `printf '[%s]' 'two words' "it's"`)
