@@ -53,8 +53,8 @@ type child struct {
 	lost, absent, died, behind []byte
 }
 
-// pendingCommand is a command that waits for the link to a child. Their number is
-// bounded by that of the requests.
+// pendingCommand is a command that waits for the link to a child. There are no more of them than
+// requests.
 type pendingCommand struct {
 	msg      wire.Message
 	deadline time.Duration // at this vertex; 0 is none

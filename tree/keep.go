@@ -42,8 +42,8 @@ type acks struct {
 	unacked int                        // bytes received since the last acknowledgement
 }
 
-// ownEvents processes events that originate at this vertex: those of its own ranks,
-// and the loss of its children.
+// ownEvents processes events that originate at this vertex: events of its own ranks, and the loss
+// of its children.
 func (n *Node) ownEvents(groups []protocol.Group) {
 	for i := range groups {
 		if n.keeps && !groups[i].Ranks.IsEmpty() {

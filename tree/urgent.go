@@ -21,8 +21,8 @@ const maxClosure = 4
 // splitUrgent splits a list: urgent contains the events and all output of their ranks,
 // rest the output of other ranks. The numbered events of one server stay together,
 // so that the mark of each packet is correct. ok is false if there is nothing to
-// split, or if a server is lost: the loss is numbered at another server than that
-// of its ranks.
+// split, or if a server is lost: the loss has a number of another server than the server of its
+// ranks.
 func (u *upstream) splitUrgent(groups []protocol.Group, below *subtree) (urgent, rest bundle, ok bool) {
 	about, outputs := rank.Set{}, 0
 	for i := range groups {

@@ -4,5 +4,5 @@ package aggregate
 // distinguishes them.
 func (r *Replies) Collide() { r.hash.blind = true }
 
-// Collide does the same as that of Replies.
+// Collide does the same as Replies.Collide.
 func (p *Pending) Collide() { p.hash.blind = true }

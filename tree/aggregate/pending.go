@@ -40,8 +40,8 @@ type summary struct {
 	first, last rank.ID
 }
 
-// groupCost is the size of a group in Bytes without its body: approximately that of
-// its envelope in a packet.
+// groupCost is the size of a group in Bytes without its body: approximately the size of its
+// envelope in a packet.
 const groupCost = 32
 
 // Len returns the number of groups.

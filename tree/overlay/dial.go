@@ -131,7 +131,7 @@ func search(ctx context.Context, addrs []string, ports int, connect connector,
 			if err == nil || isFinal(err) {
 				return s, err
 			}
-			if ctx.Err() == nil || failures[i] == nil { // an earlier error says more than that of ctx
+			if ctx.Err() == nil || failures[i] == nil { // an earlier error says more than the error of ctx
 				failures[i] = err
 			}
 		}
@@ -189,8 +189,8 @@ type round struct {
 // connector connects to an address; both sides prove the secret.
 type connector func(ctx context.Context, addr string) (*stream, error)
 
-// run returns the first good link, a final refusal, or the most informative error:
-// that of the last listening port, else that of the base port.
+// run returns the first good link, a final refusal, or the most informative error: from the last
+// listening port, else from the base port.
 func (r round) run(ctx context.Context) (*stream, error) {
 	host, first, _ := splitAddr(r.addr) // search has checked it
 	var informative, closed error

@@ -8,7 +8,7 @@ import "context"
 // Dial and Greet, because the owner's Dial function in between chooses addresses
 // and secrets only.
 type dialOptions struct {
-	epoch    uint64 // to be proved to the child; 0: that of the given Identity
+	epoch    uint64 // to be proved to the child; 0: the one in the given Identity
 	listened bool   // the child has listened before: a closed port means that it has ended
 }
 

@@ -53,8 +53,7 @@ type LoopConfig struct {
 	// long that no other will come. nil: Lost is called.
 	Silent func(cause string)
 	// Found is called once for each link given to SetParent, when it has become the
-	// link to the parent. It must not block; its calls are in order with those of
-	// Lost.
+	// link to the parent. It must not block; its calls are in order with the calls of Lost.
 	Found func()
 	// GivenUp is called before Quit if the parent reports that this vertex is not
 	// part of the tree any more. It must not block.
@@ -105,7 +104,7 @@ var ErrEnded = errors.New("the session is over")
 //     ReaderPool.
 //   - one for each Connect, until Dial returns.
 //   - one that calls Up, and one that calls Quit.
-//   - those of the links (a writer while a neighbour does not keep up).
+//   - the goroutines of the links (a writer while a neighbour does not keep up).
 //
 // Queues, and what happens when they are full:
 //   - inbox: Post adds without a limit, because its callers are bounded by what was
@@ -117,9 +116,9 @@ var ErrEnded = errors.New("the session is over")
 //     is lost.
 //
 // Order: inputs posted by one goroutine stay in order, and so do packets of one
-// link, except while they wait to go up: there the order is that of a sendqueue.Queue, in
-// which answers and events overtake the output of other ranks. Commands go down
-// even if the link to the parent is congested.
+// link, except while they wait to go up: there a sendqueue.Queue orders them, in which answers and
+// events overtake the output of other ranks. Commands go down even if the link to the parent is
+// congested.
 type Loop struct {
 	cfg   LoopConfig
 	watch stopwatch.Watch

@@ -13,10 +13,9 @@ import (
 // a reader for each link end, 16,384 vertices had 400 MB of stacks, and two
 // goroutine switches for each hop.
 //
-// Goroutines: those of the pool, started by NewReaderPool and ended by Close, and one
-// for each vertex whose inbox is full, until it has room or its loop ends. A pool
-// goroutine that waits for the rest of a packet waits for the writer of that link,
-// never for another pool goroutine.
+// Goroutines: the readers of the pool, started by NewReaderPool and ended by Close, and one for
+// each vertex whose inbox is full, until it has room or its loop ends. A pool goroutine that waits
+// for the rest of a packet waits for the writer of that link, never for another pool goroutine.
 type ReaderPool struct {
 	mu      sync.Mutex
 	changed sync.Cond // a link is ready, or the pool is closed

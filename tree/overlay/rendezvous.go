@@ -63,9 +63,8 @@ func (r *Registration) check() error {
 // final and is returned as the error, matching ErrRefused or ErrVersion. missed is
 // called with the error of each failed attempt, unless it is nil.
 //
-// The number is the one that the master assigns, else that of r. No packets arrive
-// on the link: Receive fails when the master is gone or closes the link. The caller
-// closes it.
+// The number is the one that the master assigns, else the one in r. No packets arrive on the link:
+// Receive fails when the master is gone or closes the link. The caller closes it.
 func Register(ctx context.Context, addrs []string, secret Secret, r Registration,
 	missed func(error)) (Link, protocol.ServerID, error) {
 	own, err := newCredentials(secret, forRendezvous)
@@ -125,8 +124,8 @@ func judgeAnswer(w welcome, self Identity) error {
 // open until the servers close them, or until Close, which tells the servers that
 // the master is gone.
 //
-// Goroutines, besides those of the acceptor: one for each of these links, ended with
-// the link and awaited by Close.
+// Goroutines, besides the acceptor's: one for each of these links, ended with the link and awaited
+// by Close.
 type RendezvousListener struct {
 	acceptor *acceptor
 	self     Identity
@@ -150,8 +149,7 @@ func NewRendezvous(l net.Listener, secret Secret, self Identity) (*RendezvousLis
 func (r *RendezvousListener) Addr() string { return r.acceptor.l.Addr().String() }
 
 // Accept waits for a server of the same version that proves the secret. The caller
-// answers each one once, now or later, from any goroutine. Errors are as those of
-// Listener.Accept.
+// answers each one once, now or later, from any goroutine. Errors are as from Listener.Accept.
 func (r *RendezvousListener) Accept(ctx context.Context) (Registration, func(Decision), error) {
 	for {
 		g, err := r.acceptor.next(ctx)

@@ -33,8 +33,7 @@ const lengthSize = 4
 // what the neighbour has sent before it closed.
 const writeGrace = time.Second
 
-// stream is a Link over any stream of bytes. Its goroutines are those of its
-// outbox; Close waits for them.
+// stream is a Link over any stream of bytes. Its goroutines are its outbox's; Close waits for them.
 type stream struct {
 	peer  string
 	rw    io.Closer

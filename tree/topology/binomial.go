@@ -30,8 +30,8 @@ func (s Shape) clip(v, span NodeID) NodeID {
 }
 
 // binomialHeight returns the largest number of set bits of a number in the subtree.
-// Relative to v these are the numbers 0..m: the largest is that of m itself, or of
-// the highest number up to m whose bits are all ones.
+// Relative to v these are the numbers 0..m: m itself has the most set bits, or the highest number
+// up to m whose bits are all ones.
 func (s Shape) binomialHeight(v NodeID) int {
 	m := s.clip(v, s.span(v)) - v
 	return max(onesCount(m), bits.Len(uint(m+1))-1)

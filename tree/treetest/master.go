@@ -44,8 +44,7 @@ type Outcome struct {
 	// Answered are all ranks that have answered, including those answered for
 	// because they are lost or do not exist.
 	Answered rank.Set
-	// First is the time of the first partial or final reply. Since and Wait are
-	// those of the request.
+	// First is the time of the first partial or final reply. Since and Wait are the request's.
 	First, Since, Wait time.Duration
 	Ended, Final       bool
 	// Received is the number of events of each rank that were received before its
