@@ -14,7 +14,7 @@ import (
 // with an @ between them.
 const torchrunName = "torchrun:"
 
-// IsTorchrun reports whether a name means a job of torchrun.
+// IsTorchrun reports whether a name is the name of a job of torchrun.
 func IsTorchrun(name string) bool { return strings.HasPrefix(name, torchrunName) }
 
 // TorchrunJob returns the name of the job of torchrun to which the ranks below a process of this

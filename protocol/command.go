@@ -159,8 +159,8 @@ type Args struct {
 	Pids []Pid `json:"pids,omitempty"`
 	// attach: the name that the starter has given the job, instead of Pids
 	JobID string `json:"jobid,omitempty"`
-	// attach: the session has started the job, so its ranks are killed if the
-	// master is lost, as those of launch are
+	// attach: the session has started the job, so its ranks are killed if the master is lost, as they
+	// are after launch
 	Own bool `json:"own,omitempty"`
 	// launch, attach: time limit for gdbs to take control of the ranks, in the
 	// syntax of Go durations; "" leaves it to the servers
@@ -196,7 +196,7 @@ type Args struct {
 type Pid struct {
 	Rank rank.ID `json:"rank"`
 	PID  int     `json:"pid"`
-	// Task is the name of the executable of a task of Slurm's srun, whose process ids may be those of
+	// Task is the name of the executable of a task of Slurm's srun, whose process ids may be from
 	// another namespace; "": PID is as this host sees it.
 	Task string `json:"task,omitempty"`
 }

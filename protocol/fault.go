@@ -17,9 +17,9 @@ const (
 	FaultInternal FaultKind = "internal" // an invariant of sdm was violated
 )
 
-// Fault is the typed failure of some ranks: the body of a KindFault group. The
-// ranks are those of the group. Message is in lower case without a full stop,
-// except for messages of gdb; Hint suggests what to do.
+// Fault is the typed failure of some ranks: the body of a KindFault group. Its ranks are the ranks
+// of the group. Message is in lower case without a full stop, except for messages of gdb; Hint
+// suggests what to do.
 type Fault struct {
 	Kind    FaultKind `json:"kind"`
 	Op      string    `json:"op,omitempty"`

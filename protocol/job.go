@@ -32,8 +32,8 @@ type App struct {
 	Ranks   rank.Set `json:"ranks"`
 	Program string   `json:"program"`
 	Args    []string `json:"args,omitempty"`
-	Cwd     string   `json:"cwd,omitempty"` // "" is that of the job
-	// Env are directives that are applied after those of the job.
+	Cwd     string   `json:"cwd,omitempty"` // "" is the job's
+	// Env are directives that are applied after the job's.
 	Env []EnvDirective `json:"env,omitempty"`
 }
 

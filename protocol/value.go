@@ -35,11 +35,10 @@ func IsFunction(frame, name string) bool {
 // program has left the block of the watched expression.
 const WatchpointScope = "watchpoint-scope"
 
-// Stop is the body of KindStopped: why a rank stopped and where. Reasons are those
-// of GDB (GDB manual, GDB/MI Async Records), plus "attached", "entry",
-// "interrupted" and "core" (a core file was dumped). Columns: "args.NAME" of the
-// frame, "thread", and "others": how many more threads of the rank stopped for the
-// same reason in the same place.
+// Stop is the body of KindStopped: why a rank stopped and where. Reasons are GDB's (GDB manual,
+// GDB/MI Async Records), plus "attached", "entry", "interrupted" and "core" (a core file was
+// dumped). Columns: "args.NAME" of the frame, "thread", and "others": how many more threads of the
+// rank stopped for the same reason in the same place.
 type Stop struct {
 	Reason     string `json:"reason"`
 	Breakpoint int    `json:"breakpoint,omitempty"` // sdm's number, the same on all ranks

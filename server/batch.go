@@ -81,7 +81,7 @@ func (b *batch) events(host string) []protocol.Group {
 }
 
 // handOver reports the ranks and then gives them to the back end, with the commands that were
-// given for them earlier (args.Before): events of the back end follow those of the ranks.
+// given for them earlier (args.Before): events of the back end follow the events of the ranks.
 func (s *Server) handOver(b batch, stopAt string, d tree.Deliver, args *protocol.Args) {
 	if len(b.targets) == 0 {
 		return

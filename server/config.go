@@ -33,11 +33,11 @@ type Config struct {
 	// Engine returns the name and version of the debugger, for users. It may block for a moment.
 	// nil: they are unknown.
 	Engine func() string
-	// Env is the environment that ranks start from, as NAME=VALUE; nil is that of the server.
+	// Env is the environment that ranks start from, as NAME=VALUE; nil is the server's own.
 	Env []string
 	// Slot is the program that the starter gave for the rank of this slot, if the server runs in a
-	// slot of a starter's job; nil otherwise. Its program and arguments take precedence over those
-	// of the session's launch.
+	// slot of a starter's job; nil otherwise. Its program and arguments take precedence over the
+	// session's launch.
 	Slot *protocol.Job
 	// SlotRank is the rank of the server's own slot. The server exits with its status.
 	SlotRank rank.ID

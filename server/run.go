@@ -81,8 +81,8 @@ var ErrNoParent = errors.New("no master or parent server has come")
 
 // Run runs a server until the parent sends Quit, the parent is lost for longer than Linger, the
 // starter ends the job, or ctx ends. It returns when no debugger, no rank and no goroutine is
-// left; it waits for detached ranks. status is the exit status for the process: in a slot that of
-// its rank, as a shell gives it; otherwise 0.
+// left; it waits for detached ranks. status is the exit status for the process: in a slot the
+// status of its rank, as a shell gives it; otherwise 0.
 func Run(ctx context.Context, cfg Config, links Links) (status int, err error) {
 	r, err := Prepare(cfg, links)
 	if err != nil {
@@ -138,8 +138,8 @@ func (r *Runner) Run(ctx context.Context) (status int, err error) {
 	return r.server.status(), err
 }
 
-// Runner runs one server. Its goroutines, besides that of the loop, are accept, watchRegistration and decideEnd;
-// all end with the loop.
+// Runner runs one server. Its goroutines, besides the loop's, are accept, watchRegistration and decideEnd; all
+// end with the loop.
 type Runner struct {
 	cfg        Config
 	links      Links

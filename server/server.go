@@ -289,8 +289,8 @@ func (s *Server) noteFailed(r rank.ID) {
 	s.slotFailed = s.slotFailed || r == s.cfg.SlotRank
 }
 
-// status returns the exit status of a slot: that of the last process of its own rank, or that of a
-// shell that cannot start its program.
+// status returns the exit status of a slot: the status of the last process of its own rank, or what
+// a shell returns that cannot start its program.
 func (s *Server) status() int {
 	if s.cfg.Slot == nil {
 		return 0

@@ -9,7 +9,7 @@ import (
 	"strings"
 )
 
-// hosts returns the hosts of the server. The table without a namespace has the starter's own
+// hosts returns the hosts of the server. The table without a namespace has the server's own
 // processes, one for each host.
 func (l *connection) hosts(ctx context.Context) (names []string, err error) {
 	m, err := l.helper.Call(ctx, Request{Call: CallQuery, Key: QueryTable})

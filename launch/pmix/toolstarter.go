@@ -16,8 +16,8 @@ import (
 )
 
 // CanSpawn returns why a starter cannot be started by libpmix; nil: it can. The starter connects to
-// sdm-pmix, so its library must reach the library of sdm-pmix. Its own version is not known before:
-// Open MPI 6 and PRRTE 5 have 7.
+// sdm-pmix, so its library must be able to talk to sdm-pmix's. Its version is not known before it
+// connects: Open MPI 6 and PRRTE 5 have 7.
 func (d Dialect) CanSpawn(library Version) error {
 	major := 5
 	if d.Name == "PRRTE" {

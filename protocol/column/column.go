@@ -50,8 +50,8 @@ type ValueCount struct {
 // maxLimit is the highest limit that can be encoded; no column has as many values.
 const maxLimit = math.MaxInt32 - 1
 
-// New returns the column of one rank. The limit is that of Args.Limit: 0 is
-// DefaultLimit, -1 keeps every value.
+// New returns the column of one rank. The limit is as in Args.Limit: 0 is DefaultLimit, -1 keeps
+// every value.
 func New(name string, r rank.ID, value string, limit int) Column {
 	switch {
 	case limit < 0:

@@ -13,7 +13,7 @@ func (c Column) Described() Described { return Described{c} }
 // histogramBars is the number of steps of a histogram: lines on the screen.
 const histogramBars = 10
 
-// describedJSON is the JSON form: that of the column, and the statistics.
+// describedJSON is the JSON form: the column's, and the statistics.
 type describedJSON struct {
 	columnJSON
 	Quantiles *quantilesJSON `json:"quantiles,omitempty"`

@@ -131,9 +131,8 @@ func (f folds) bounded() folds {
 	return f
 }
 
-// fits reports whether the fields are within their limits. Merging never decreases
-// their number, nor that of the differing ones, so the order of merging does not
-// matter.
+// fits reports whether the fields are within their limits. Merging never decreases their number,
+// nor the number of those that differ, so the order of merging does not matter.
 func (f folds) fits() bool {
 	fields, varied := 0, 0
 	for _, x := range f.list {

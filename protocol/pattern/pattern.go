@@ -24,43 +24,43 @@ func New(text string) *Pattern {
 // String returns the text of the pattern.
 func (p *Pattern) String() string { return p.text }
 
-// Match is that of regexp.Regexp.
+// Match is as in regexp.Regexp.
 func (p *Pattern) Match(b []byte) bool { return p.compiled().Match(b) }
 
-// FindSubmatch is that of regexp.Regexp.
+// FindSubmatch is as in regexp.Regexp.
 func (p *Pattern) FindSubmatch(b []byte) [][]byte { return p.compiled().FindSubmatch(b) }
 
-// MatchString is that of regexp.Regexp.
+// MatchString is as in regexp.Regexp.
 func (p *Pattern) MatchString(s string) bool { return p.compiled().MatchString(s) }
 
-// FindString is that of regexp.Regexp.
+// FindString is as in regexp.Regexp.
 func (p *Pattern) FindString(s string) string { return p.compiled().FindString(s) }
 
-// FindAllString is that of regexp.Regexp.
+// FindAllString is as in regexp.Regexp.
 func (p *Pattern) FindAllString(s string, n int) []string { return p.compiled().FindAllString(s, n) }
 
-// FindStringSubmatch is that of regexp.Regexp.
+// FindStringSubmatch is as in regexp.Regexp.
 func (p *Pattern) FindStringSubmatch(s string) []string { return p.compiled().FindStringSubmatch(s) }
 
-// FindStringSubmatchIndex is that of regexp.Regexp.
+// FindStringSubmatchIndex is as in regexp.Regexp.
 func (p *Pattern) FindStringSubmatchIndex(s string) []int {
 	return p.compiled().FindStringSubmatchIndex(s)
 }
 
-// ExpandString is that of regexp.Regexp.
+// ExpandString is as in regexp.Regexp.
 func (p *Pattern) ExpandString(b []byte, template, s string, match []int) []byte {
 	return p.compiled().ExpandString(b, template, s, match)
 }
 
-// FindAllStringSubmatch is that of regexp.Regexp.
+// FindAllStringSubmatch is as in regexp.Regexp.
 func (p *Pattern) FindAllStringSubmatch(s string, n int) [][]string {
 	return p.compiled().FindAllStringSubmatch(s, n)
 }
 
-// ReplaceAllString is that of regexp.Regexp.
+// ReplaceAllString is as in regexp.Regexp.
 func (p *Pattern) ReplaceAllString(s, by string) string { return p.compiled().ReplaceAllString(s, by) }
 
-// ReplaceAllStringFunc is that of regexp.Regexp.
+// ReplaceAllStringFunc is as in regexp.Regexp.
 func (p *Pattern) ReplaceAllStringFunc(s string, by func(string) string) string {
 	return p.compiled().ReplaceAllStringFunc(s, by)
 }

@@ -56,7 +56,7 @@ func makesPattern(function ast.Expr) bool {
 	return is && of.Name == "pattern"
 }
 
-// textOf returns the value of string literals that are added. Names are those of variables of the file.
+// textOf returns the value of string literals that are added. Names are variables of the file.
 func textOf(file *ast.File, e ast.Expr) (string, error) {
 	switch e := e.(type) {
 	case *ast.BasicLit:

@@ -55,7 +55,7 @@ type Constant struct {
 	Value int64
 }
 
-// Value is a value in AIF, as Eclipse reads it. Data that are nil are left out: those of an array
+// Value is a value in AIF, as Eclipse reads it. Data that are nil are left out, as of an array
 // whose elements are not included.
 type Value struct {
 	Format string

@@ -144,7 +144,8 @@ func (t *Type) hasNegative() bool {
 	return slices.ContainsFunc(t.Values, func(c Constant) bool { return c.Value < 0 })
 }
 
-// position returns where a value is among the constants and those of the survey; -1: nowhere.
+// position returns the index of a value among the constants of the type and of the survey; -1: it
+// is not there.
 func (t *Type) position(v int64, s *survey) int {
 	all := t.Values
 	if s != nil {
@@ -249,8 +250,8 @@ func (s surveys) formatEnum(b []byte, t *Type) []byte {
 	return append(b, ">is4"...)
 }
 
-// members returns the members, with those of anonymous structures and unions in their place: Java
-// shows the last of several members without a name for all of them.
+// members returns the members, with the members of anonymous structures and unions in their place:
+// Java shows the last of several members without a name for all of them.
 func (t *Type) members() []Field {
 	var all []Field
 	for _, f := range t.Fields {
@@ -266,8 +267,8 @@ func (t *Type) members() []Field {
 	return all
 }
 
-// memory returns the bytes of a member of a structure or a union; those of a bit field as a number of
-// its type.
+// memory returns the bytes of a member of a structure or a union; for a bit field as a number of its
+// type.
 func (f *Field) memory(mem []byte) ([]byte, error) {
 	if f.Offset < 0 || f.Offset > len(mem) {
 		return nil, fmt.Errorf("a member at %d of %d bytes", f.Offset, len(mem))

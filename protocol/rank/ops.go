@@ -90,8 +90,8 @@ func (s Set) Xor(t Set) Set {
 	return s.join(t, opXor, min(s.first, t.first), max(s.end, t.end))
 }
 
-// followedBy returns the union of s and t if all runs of t follow those of s at the
-// same pace, which is common for such sets of adjacent subtrees.
+// followedBy returns the union of s and t if all runs of t follow the runs of s at the same pace,
+// as is common for sets of adjacent subtrees.
 func (s Set) followedBy(t Set) (Set, bool) {
 	if t.first < s.end || s.more != nil || t.more != nil {
 		return Set{}, false

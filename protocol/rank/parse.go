@@ -18,8 +18,8 @@
 // the expected meaning. A complement within a list must be written in parentheses:
 // "0,(!5)".
 //
-// A name before braces is that of a group, or "a" or "all" for the job; the numbers
-// in braces are ranks, not positions in the group.
+// A name before braces means a named set, or "a" or "all" for the job; the numbers in braces are
+// ranks, not positions in the set.
 
 package rank
 

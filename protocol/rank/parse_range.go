@@ -12,7 +12,7 @@ import (
 func (p *parser) atEnd(c byte) bool { return c == '$' || '0' <= c && c <= '9' }
 
 // span parses a range, whose ends may be separated by "-" or the other separator,
-// and returns those of its ranks that exist.
+// and returns its ranks that exist.
 func (p *parser) span(separator string) Set {
 	at := p.at
 	first := p.end()

@@ -38,8 +38,8 @@ func (s *Tree) join(t *Tree) *Tree {
 	return out
 }
 
-// joiner merges the nodes of two trees. Its cursors translate the numbers of their
-// frames to those of the result.
+// joiner merges the nodes of two trees. Its cursors translate the numbers of their frames to
+// numbers of the result.
 type joiner struct {
 	s, t nodeCursor
 	out  []byte

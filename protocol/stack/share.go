@@ -45,7 +45,7 @@ const (
 )
 
 // Base returns the node whose hits are 100 % for a root: the root itself. Threads that could not be stopped or read are
-// those of other roots, so that theirs are the hits of all roots together.
+// under other roots, so their share is of the hits of all roots together.
 func Base(roots []*Node, root *Node) *Node {
 	if f := root.Frame.Func; !strings.HasPrefix(f, NotStopped) && !strings.HasPrefix(f, NotRead) {
 		return root

@@ -268,7 +268,7 @@ func BenchmarkStack(b *testing.B) {
 	}
 }
 
-// TestShareOfThreadsThatWereNotRead: theirs is that of all threads, so that shares do not add up to more than 100 %.
+// TestShareOfThreadsThatWereNotRead: their share is of all threads, so that shares do not add up to more than 100 %.
 func TestShareOfThreadsThatWereNotRead(t *testing.T) {
 	of := func(name string) *Tree { return Of(rank.Range(0, 1), []Frame{{Func: name}}) }
 	s := of("main").Merge(of("main")).Merge(of("main")).Merge(of(NotRead + "traced by gdb)"))

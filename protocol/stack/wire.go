@@ -11,11 +11,10 @@
 //	        | 0 uvarint(k) k parts   k is 2 or more, parts ascend
 //	part  = uvarint(each) set
 //
-// Bytes is the size of the frames; without frames there are no nodes. Bits of a
-// node: 0: the set equals that of the parent and is omitted. 1: so are the
-// threads. Both are set along a branch that does not fork. 2: there are nodes
-// below. 3: a sibling follows. The encoding of a tree is unique, and other
-// encodings are refused: equal trees are equal bytes.
+// Bytes is the size of the frames; without frames there are no nodes. Bits of a node: 0: the set
+// equals the parent's and is omitted. 1: so are the threads. Both are set along a branch that does
+// not fork. 2: there are nodes below. 3: a sibling follows. The encoding of a tree is unique, and
+// other encodings are refused: equal trees are equal bytes.
 
 package stack
 

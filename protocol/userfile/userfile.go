@@ -55,9 +55,9 @@ type File struct {
 	stop  func() bool // ends the watch over ctx
 }
 
-// Open opens a file to read. Until the file is closed, a pending Read ends with ctx, also that of a
-// named pipe that has no writer yet. A file system that does not answer is given up with ctx when the
-// file is opened: then a goroutine of Open remains until it answers.
+// Open opens a file to read. Until the file is closed, a pending Read ends with ctx, even for a named
+// pipe that has no writer yet. A file system that does not answer is given up with ctx when the file
+// is opened: then a goroutine of Open remains until it answers.
 func Open(ctx context.Context, path string) (*File, error) {
 	opened, err := open(ctx, path, syscall.O_NONBLOCK) // opening a pipe does not wait for a writer
 	if err != nil {
@@ -113,7 +113,7 @@ func notRead(ctx context.Context, path string) error {
 	return fmt.Errorf("%s is not read to its end: %w", path, context.Cause(ctx))
 }
 
-// Read reads the next bytes; it is that of io.Reader.
+// Read implements io.Reader.
 func (f *File) Read(b []byte) (int, error) {
 	if f.fresh && !f.ended.Load() {
 		if err := f.awaitWriter(); err != nil {

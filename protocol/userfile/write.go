@@ -41,9 +41,9 @@ func Create(path string, mode os.FileMode, write func(io.Writer) error) (string,
 	return "", fmt.Errorf("%s: there are %d such files (remove some)", path, maxNames-1)
 }
 
-// Replace writes a text to a file; mode 0 is that of the umask, or of the file that it replaces. A file that cannot
-// be written as a whole, as on a full disk, does not appear, and one that was there is as before. Devices and pipes,
-// and files that other names or users have, are written where they are.
+// Replace writes a text to a file; mode 0 leaves the mode to the umask, or to the file that it replaces. A file that
+// cannot be written as a whole, as on a full disk, does not appear, and one that was there is as before. Devices and
+// pipes, and files that other names or users have, are written where they are.
 func Replace(path, text string, mode os.FileMode) error {
 	old, err := os.Lstat(path)
 	if err == nil && !replaceable(old) {
@@ -69,7 +69,7 @@ func Replace(path, text string, mode os.FileMode) error {
 // errNoPlace is wrapped by the error that there can be no file beside another one.
 var errNoPlace = errors.New("no file can be made there")
 
-// placeError is an error about a file that could not be made beside that of the user.
+// placeError is an error about a file that could not be made beside the user's.
 type placeError struct{ error }
 
 func (e placeError) Unwrap() []error { return []error{e.error, errNoPlace} }

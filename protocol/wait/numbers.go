@@ -1,4 +1,4 @@
-// Ranks whose numbers are not those of MPI_COMM_WORLD.
+// Ranks whose numbers are not their ranks in MPI_COMM_WORLD.
 
 package wait
 

@@ -173,7 +173,7 @@ func ranksOf(runs []Run) rank.Set {
 	return ranksOf(runs[:half]).Union(ranksOf(runs[half:]))
 }
 
-// Runs returns all runs: those of the first peers of all ranks, ascending, then those of the second
+// Runs returns all runs: first for the first peers of all ranks, ascending, then for the second
 // ones, and so on.
 func (p Pairs) Runs() []Run { return slices.Concat(p.lanes...) }
 

@@ -7,7 +7,7 @@
 //	call  = text(comm) text(function) varint(root) varint(bytes) text(op) set
 //	edge  = text(comm) text(function) uvarint(need<<1 | send) varint(tag) text(object) list(lane)
 //	lane  = uvarint(runs) run...
-//	run   = uvarint(gap) uvarint(count<<1 | step) varint(peer - that of the run before)
+//	run   = uvarint(gap) uvarint(count<<1 | step) varint(peer - peer of the run before)
 //	doing = thread uvarint(calls) uvarint(left) list(thread) set
 //	thread = uvarint(number) text(name) uvarint(state) text(frames) text(does) text(detail) uvarint(for<<1 | lock)
 //	text  = uvarint(length) bytes;  set = uvarint(bytes) rank set

@@ -89,7 +89,7 @@ type decoder struct {
 	at     int
 }
 
-// decoded is a value; text is that of a scalar.
+// decoded is a value; text is the text of a scalar.
 type decoded struct {
 	kind    byte // the first character of its format
 	unknown bool
@@ -197,7 +197,7 @@ func parseInt(text string) int {
 	return int(n)
 }
 
-// take reads bytes; those of an unknown value are not there.
+// take reads bytes; an unknown value has none.
 func (d *decoder) take(n int, unknown bool) []byte {
 	if unknown {
 		return nil
