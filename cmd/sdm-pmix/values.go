@@ -1,4 +1,4 @@
-// Values of libpmix to and from those of sdm.
+// Values of libpmix to and from sdm's.
 
 //go:build pmix
 

@@ -30,9 +30,9 @@ func giveUpStreams() error {
 	return nil
 }
 
-// takeSettings replaces the environment and the working directory of the server by those of a rank.
-// A remote shell or starter gives its daemons little of the user's environment, which gdb needs.
-// Variables that make a process a rank or load something into it are left out; those of sdm (SDM_*)
+// takeSettings replaces the environment and the working directory of the server by a rank's. A
+// remote shell or starter gives its daemons little of the user's environment, which gdb needs.
+// Variables that make a process a rank or load something into it are left out; sdm's own (SDM_*)
 // stay as they were.
 func takeSettings(pid int) error {
 	dir := filepath.Join("/proc", strconv.Itoa(pid))
@@ -69,7 +69,7 @@ func (o *options) ownEnvironment() []string {
 // rank, load something into it, or are ours.
 var notTaken = append(launch.RankVariables(), "LD_PRELOAD", "LD_AUDIT", "LD_DEBUG", "LD_DEBUG_", "SDM_")
 
-// mergedEnviron returns the environment of the server after takeSettings: that of a rank without
+// mergedEnviron returns the environment of the server after takeSettings: a rank's without
 // notTaken, and the server's own SDM_*.
 func mergedEnviron(ranks, own []string) []string {
 	var env []string

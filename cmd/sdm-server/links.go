@@ -208,7 +208,8 @@ func (p *program) key() (overlay.Secret, error) {
 	return p.secret()
 }
 
-// readKey reads the secret that the flags name, or else the user's, and derives that of this session.
+// readKey reads the secret that the flags name, or else the user's, and derives the secret of this
+// session from it.
 func (p *program) readKey() (overlay.Secret, error) {
 	var key secret.Key
 	var err error

@@ -49,7 +49,7 @@ func (p *program) isWholeNode(table protocol.RouteTable, own rank.ID) bool {
 		(own == first) == (p.number.Local == 0)
 }
 
-// sharesNode reports whether this server or another one is that of several slots.
+// sharesNode reports whether this server or another one serves several slots.
 func (p *program) sharesNode() bool {
 	if p.route != nil {
 		return p.route.Ranks.Len() > 1

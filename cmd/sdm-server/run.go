@@ -27,7 +27,7 @@ import (
 	"sdm/tree/overlay"
 )
 
-// Exit statuses besides that of a slot's rank.
+// Exit statuses besides the status of a slot's rank.
 const (
 	exitFailed = 1
 	exitUsage  = 2

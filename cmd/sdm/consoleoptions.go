@@ -61,8 +61,8 @@ func noLimit(d time.Duration) time.Duration {
 	return d
 }
 
-// readScripts reads all commands that are known at the start: those of the rc file, then -x and -e. lookup returns
-// environment variables.
+// readScripts reads all commands that are known at the start: from the rc file, then from -x and -e. lookup
+// returns environment variables.
 func (o *consoleOptions) readScripts(ctx context.Context, lookup func(string) string) ([]console.Script, error) {
 	all := []console.Script{}
 	path, given := o.rcFile(lookup)
@@ -118,7 +118,7 @@ func (c choice) check() error {
 	return nil
 }
 
-// choices returns those of all consoles.
+// choices returns the choices of all consoles.
 func (o *consoleOptions) choices() []choice {
 	return []choice{
 		{"--format", o.format, []string{string(console.Text), string(console.NDJSON)}},

@@ -26,7 +26,7 @@ func (a *app) drive(l *lifetime, p *plan, j *job.Job) console.Status {
 	return a.end(l.ctx, j, status, err)
 }
 
-// end ends a session and its job. status and err are those of the conversation.
+// end ends a session and its job. status and err are the conversation's.
 func (a *app) end(ctx context.Context, j *job.Job, status console.Status, err error) console.Status {
 	err = overBecause(j.Session, err)
 	closing, cancel := servers.Closing()
@@ -36,7 +36,7 @@ func (a *app) end(ctx context.Context, j *job.Job, status console.Status, err er
 	case err != nil:
 		status = a.fail(statusOf(err, status), err)
 	case closeErr != nil:
-		a.fail(status, closeErr) // reported, but the status is that of the ranks
+		a.fail(status, closeErr) // reported, but the status comes from the ranks
 	}
 	status, err = j.End(ctx, status)
 	if err != nil {

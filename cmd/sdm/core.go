@@ -24,7 +24,7 @@ import (
 // coreOptions are the values of the flags of sdm core.
 type coreOptions struct{ options }
 
-// flags returns the flags of sdm core: those of other sessions except flags about processes.
+// flags returns the flags of sdm core: the flags of other sessions, except flags about processes.
 func (o *coreOptions) flags() *flagSet {
 	f := newFlags("core", usageCore, flagsOf(wayCore, missing)...)
 	f.SetInterspersed(true)
@@ -123,8 +123,8 @@ type coreFiles struct {
 	unpacker *launch.Unpacker // nil: no file has been packed so far
 }
 
-// open returns the absolute paths of the files that can be debugged, those of packed ones unpacked, with the ranks
-// of their places in the line. It reports the other files, one line each. The error is the cause of ctx.
+// open returns the absolute paths of the files that can be debugged, where packed ones are unpacked, with the
+// ranks of their places in the line. It reports the other files, one line each. The error is the cause of ctx.
 func (c *coreFiles) open(ctx context.Context, program string, paths []string) ([]protocol.Core, error) {
 	var all []protocol.Core
 	for i, path := range paths {

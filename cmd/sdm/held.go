@@ -99,7 +99,7 @@ func (l lines) Write(b []byte) (int, error) {
 // starter returns a writer of the words of a starter.
 func (s *said) starter(kind protocol.Kind) io.Writer { return words{s, kind} }
 
-// words are those of a starter on one of its streams.
+// words are what a starter says on one of its streams.
 type words struct {
 	said *said
 	kind protocol.Kind

@@ -92,7 +92,7 @@ func (o *runOptions) check(f *flagSet) error {
 }
 
 // ways returns the ways that the ranks are started; given says that the line of a starter is. It puts a starter before
-// the program if one is needed: that of --launcher, or srun inside an allocation of Slurm.
+// the program if one is needed: the one that --launcher names, or srun inside an allocation of Slurm.
 func (o *runOptions) ways(given bool) (some []way, err error) {
 	switch {
 	case given && !slices.Contains([]string{launcherAuto, launcherSlot, launcherMPIR, launcherPMIx}, o.launcher):

@@ -68,7 +68,7 @@ var (
 )
 
 // written extracts the output of ranks from ndjson: written FROM stdout FILE puts the bytes of rank
-// 3 into FILE.3. FROM is a file, or stdout for that of the last command.
+// 3 into FILE.3. FROM is a file, or stdout for the output of the last command.
 func written(ts *testscript.TestScript, neg bool, args []string) {
 	if neg || len(args) != 3 {
 		ts.Fatalf("usage: written FROM stdout|stderr FILE")

@@ -44,7 +44,8 @@ func newWaits(env []string) command {
 	return &stackOptions{options: newOptions(env), word: language.Waits, engine: engineProbe}
 }
 
-// flags returns the flags of the command: its own, and those of sdm attach that are not about the console.
+// flags returns the flags of the command: its own, and the flags of sdm attach that are not about the
+// console.
 func (s *stackOptions) flags() *flagSet {
 	title, declare, head := "Stacks", s.declareStacks, usageStacks
 	if s.word == language.Waits {

@@ -51,7 +51,7 @@ func (o *runOptions) startsStarter(line []string) bool {
 	return o.knowsStarter(line[0]) || job.IsTorchrun(line) || job.IsShellOf(line, o.knowsStarter)
 }
 
-// knowsStarter reports whether a word is a known starter, or that of --starter.
+// knowsStarter reports whether a word is a known starter, or the one that --starter names.
 func (o *runOptions) knowsStarter(word string) bool {
 	return slices.Contains(job.Starters, job.StarterName(word)) || o.starter != "" &&
 		(filepath.Base(word) == o.starter || word == o.starter)

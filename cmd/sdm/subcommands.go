@@ -11,8 +11,8 @@ import (
 type command interface {
 	// flags declares the flags; what is parsed goes into the command.
 	flags() *flagSet
-	// plan checks what was parsed, before anything is started. The status of an error is that of wrong usage, unless it
-	// has one (job.Error).
+	// plan checks what was parsed, before anything is started. An error has the status of wrong usage, unless it has a
+	// status of its own (job.Error).
 	plan(a *app, f *flagSet) (*plan, error)
 }
 

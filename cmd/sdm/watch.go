@@ -45,7 +45,8 @@ type watchOptions struct {
 	line     []string // of the starter
 }
 
-// flags returns the flags of sdm watch: its own, and those of sdm attach that are not about the console.
+// flags returns the flags of sdm watch: its own, and the flags of sdm attach that are not about the
+// console.
 func (o *watchOptions) flags() *flagSet {
 	f := newFlags("watch", usageWatch, flagsOf(wayWatch, missing)...)
 	f.foot = statusOfWatch

@@ -53,7 +53,7 @@ type child struct {
 var passed = []syscall.Signal{syscall.SIGHUP, syscall.SIGINT, syscall.SIGQUIT, syscall.SIGTERM, syscall.SIGUSR1,
 	syscall.SIGUSR2, syscall.SIGALRM, syscall.SIGXCPU, syscall.SIGPWR, syscall.SIGWINCH}
 
-// harmless are those of them that do not ask a starter to end.
+// harmless are the signals that do not ask a starter to end.
 var harmless = []syscall.Signal{syscall.SIGUSR1, syscall.SIGUSR2, syscall.SIGALRM, syscall.SIGWINCH}
 
 // startChild starts the line with our standard streams, in our process group.
@@ -230,7 +230,7 @@ func (w *watch) tellUnknown(trouble error) {
 }
 
 // once watches the ranks of a target until they have ended, or the starter. The result is nil if they could not be
-// watched. current reports whether the processes are those of the ranks still.
+// watched. current reports whether the processes are still the ranks.
 func (w *watch) once(c *child, target string, pids []int, current func() bool) (*sentinel.Result, error) {
 	ctx, cancel := c.until(0)
 	defer cancel()

@@ -77,7 +77,7 @@ var ways = [...]struct {
 // place tells what a flag is in a way.
 type place struct {
 	kind placeKind
-	why  string // of a refusal; {value}, {starter} and {launcher} stand for those of the command line
+	why  string // of a refusal; {value}, {starter} and {launcher} stand for what the command line has
 }
 
 type placeKind int
@@ -233,7 +233,8 @@ func (a asked) refusal() error {
 	return nil
 }
 
-// placeIn returns the place in that of some ways which comes first.
+// placeIn returns the place of the row in the first of some ways that it names; fine if it names
+// none.
 func (r row) placeIn(some []way) place {
 	for _, w := range some {
 		if p, said := r.in[w]; said {

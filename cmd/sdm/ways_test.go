@@ -83,7 +83,7 @@ func TestRefusalsByWay(t *testing.T) {
 	}
 }
 
-// byWay returns the flags of each way: those of its subcommand.
+// byWay returns the flags of each way: the flags of its subcommand.
 func byWay() map[way]*flagSet {
 	all := map[way]*flagSet{}
 	for w := range ways {
@@ -181,7 +181,8 @@ func markOf(r row, w way, f *flagSet) string {
 	return "+"
 }
 
-// TestManualTable compares the table of docs/launching.md with that of ways.go; -update writes it.
+// TestManualTable compares the table of docs/launching.md with the one in ways.go; -update writes
+// it.
 func TestManualTable(t *testing.T) {
 	page, err := os.ReadFile(manual)
 	if err != nil {

@@ -106,7 +106,7 @@ func (in *instance) cancel(args []string) error {
 }
 
 // attach passes on the output of a job, its own input to all ranks, and signals, until the job has
-// ended; its status is that of the job.
+// ended; its status is the job's.
 func (in *instance) attach(id uint64, options []string) error {
 	dir := in.jobDir(id)
 	if _, err := os.Stat(dir); err != nil {

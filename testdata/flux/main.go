@@ -4,7 +4,7 @@
 //
 // An instance is a folder, $FLUX_URI = local://FOLDER, with files that the test writes:
 //
-//	hosts     one host a line: those of a job, in this order
+//	hosts     one host a line: the hosts of a job, in this order
 //	on        path of a program that runs a command on a host: on HOST CMD (testdata/hosts/on);
 //	          empty: all hosts are this one
 //	version   of flux-core

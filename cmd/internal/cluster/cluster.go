@@ -1,5 +1,5 @@
 // Package cluster is a complete debugger in one process: a master, servers with simulated ranks,
-// and in-memory links between them. The vertices are those of real sessions, and packets are
+// and in-memory links between them. The vertices are the same as in real sessions, and packets are
 // encoded as on real links.
 package cluster
 
@@ -170,7 +170,7 @@ func (c *Cluster) prepare(i int, n *node) (*server.Runner, error) {
 }
 
 // answers returns how many answers a server keeps for expand. Real servers have memory of their
-// own; those of a large cluster share it.
+// own; the servers of a large cluster share it.
 func (c *Cluster) answers() int {
 	const most, ranks = 8, 128 << 10
 	return min(max(most*ranks/c.cfg.Ranks, 1), most)

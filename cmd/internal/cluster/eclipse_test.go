@@ -15,7 +15,7 @@ import (
 	"sdm/protocol/rank"
 )
 
-// TestEclipse lets Eclipse control 500 simulated ranks, of which those of one server are lost.
+// TestEclipse lets Eclipse control 500 simulated ranks; the ranks of one server are lost.
 func TestEclipse(t *testing.T) {
 	const n = 500
 	d := up(t, Config{Ranks: n, Servers: 10, Shape: "flat", Script: script(t, "value load = rank % 3\n")})

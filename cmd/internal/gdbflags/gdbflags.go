@@ -10,7 +10,7 @@ import (
 	"sdm/backend/gdb/indexcache"
 )
 
-// Values are those of the flags about gdb. The zero value stands for the defaults.
+// Values are the values of the flags about gdb. The zero value stands for the defaults.
 type Values struct {
 	Path         string   // of gdb; "": gdb in PATH
 	Args         []string // further arguments for each gdb

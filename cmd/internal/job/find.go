@@ -23,8 +23,8 @@ import (
 	"sdm/protocol/userfile"
 )
 
-// finder finds the ranks of running jobs. It changes the way to their hosts to that of the job's
-// starter, unless the user has chosen one.
+// finder finds the ranks of running jobs. It changes the way to their hosts to the one that the
+// job's starter uses, unless the user has chosen one.
 type finder struct {
 	*servers.Builder
 	job *Spec
@@ -216,7 +216,7 @@ func (f finder) useToolOf(ctx context.Context, starter int, id string) (bySrun b
 }
 
 // withoutMPIR looks for ranks below a starter that does not offer MPIR, and on other hosts if the
-// ranks are those of torchrun. Any other process is a job of one rank.
+// ranks belong to torchrun. Any other process is a job of one rank.
 func (f finder) withoutMPIR(ctx context.Context, pid int, family launch.Family,
 	none *mpir.NoStarter) (servers.Placement, error) {
 	found, err := f.ranks().RanksBelow(family)

@@ -46,7 +46,7 @@ func IsProgram(word string) bool {
 	return err == nil
 }
 
-// IsShellOf reports whether a line is that of a shell whose commands (sh -c COMMANDS) name a starter.
+// IsShellOf reports whether a line runs a shell whose commands (sh -c COMMANDS) name a starter.
 func IsShellOf(argv []string, isStarter func(word string) bool) bool {
 	if len(argv) < 3 || !protocol.IsShell(argv[0]) {
 		return false

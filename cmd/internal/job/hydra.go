@@ -1,4 +1,4 @@
-// Jobs with ranks on other hosts whose starter cannot be asked for them: those of MPICH's mpiexec,
+// Jobs with ranks on other hosts whose starter cannot be asked for them: jobs of MPICH's mpiexec,
 // and of an mpirun of which only the Slurm job is known. The hosts are asked instead.
 
 package job
@@ -21,7 +21,7 @@ import (
 )
 
 // findHydra finds the ranks of a job whose proxies are on other hosts. id is the job's ID for
-// --start-tool; hosts are those of the proxies if one srun has started them.
+// --start-tool; hosts are the hosts of the proxies if one srun has started them.
 func (f finder) findHydra(ctx context.Context, h launch.Hydra, id string, hosts []string) (servers.Placement, error) {
 	likeStarter(&f.Way, h)
 	for _, one := range h.Proxies {

@@ -79,9 +79,9 @@ type Job struct {
 	end func(ctx context.Context, status console.Status) (console.Status, error)
 }
 
-// End ends the job after its session is closed. status is that of the session. End may wait for the
-// end of the starter, whose status may replace it. The error is the cause of ctx, if that has ended
-// the wait.
+// End ends the job after its session is closed. status is the status of the session. End may wait
+// for the end of the starter, whose status may replace it. The error is the cause of ctx, if that
+// has ended the wait.
 func (j *Job) End(ctx context.Context, status console.Status) (console.Status, error) {
 	if j.end == nil {
 		return status, nil
@@ -163,7 +163,7 @@ func Run(ctx context.Context, s Spec, io IO) (*Job, error) {
 	return &Job{Session: l.Master, Ranks: report.Ranks,
 		end: func(_ context.Context, status console.Status) (console.Status, error) {
 			if err := l.Close(); errors.Is(err, local.ErrHung) {
-				io.Remark(err.Error()) // the status is that of the ranks
+				io.Remark(err.Error()) // the status comes from the ranks
 			} else if err != nil {
 				io.Log.Warn("a server has ended badly", "err", err)
 			}
@@ -202,7 +202,7 @@ func (j *Job) checkTasks(table protocol.Proctable) {
 	}
 }
 
-// awaited returns the ranks of Only before those of the job are known; nil: all.
+// awaited returns the ranks of Only before the ranks of the job are known; nil: all.
 func (s *Spec) awaited() (*rank.Set, error) {
 	if s.Only == "" {
 		return nil, nil

@@ -39,7 +39,7 @@ type heldLaunch interface {
 
 // mpirJob is a job whose starter is a heldLaunch.
 //
-// Goroutines: those of relay.
+// Goroutines: relay's.
 type mpirJob struct {
 	*start
 	terminal *Terminal

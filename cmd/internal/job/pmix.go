@@ -21,7 +21,7 @@ import (
 // pmixJob is a job that a PMIx server has started for us. The servers of sdm, which the PMIx server
 // has started on its nodes, are a second job of the PMIx server.
 //
-// Goroutines: those of relay and of pmix.Direct.
+// Goroutines: relay's and pmix.Direct's.
 type pmixJob struct {
 	*start
 	terminal *Terminal
@@ -206,7 +206,7 @@ func (h *pmixJob) end(ctx context.Context, status console.Status) (console.Statu
 		if !h.direct.IsLost() { // that has been told
 			h.Remark(err.Error())
 		}
-		err = nil // the status is that of the ranks
+		err = nil // the status comes from the ranks
 	}
 	return status, err
 }

@@ -23,7 +23,7 @@ import (
 
 // slotJob is a job of a starter that runs our servers in its slots in place of the ranks.
 //
-// Goroutines: those of rendezvous, relay and queue.
+// Goroutines: the ones of rendezvous, relay and queue.
 type slotJob struct {
 	*start
 	rendezvous *servers.Rendezvous
@@ -148,7 +148,7 @@ func (s *slotJob) end(ctx context.Context, status console.Status) (console.Statu
 	s.close(true)
 	if own := s.starter.Status(); s.alone && (s.free && status == console.StatusGood ||
 		status == console.StatusRankFailed) && own > 0 && own < 128 {
-		return console.Status(own), nil // of MPI_Abort, or derived from those of the ranks
+		return console.Status(own), nil // of MPI_Abort, or derived from the statuses of the ranks
 	}
 	return status, nil
 }

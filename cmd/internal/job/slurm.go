@@ -18,8 +18,8 @@ import (
 	"sdm/protocol"
 )
 
-// findBySlurm finds the ranks of a job of Slurm from any login node: sattach knows those of a step
-// and offers MPIR. srun starts the servers.
+// findBySlurm finds the ranks of a job of Slurm from any login node: sattach knows the ranks of a
+// step and offers MPIR. srun starts the servers.
 func (f finder) findBySlurm(ctx context.Context, text string) (servers.Placement, launch.Launcher, error) {
 	step, err := slurm.ParseStep(text)
 	if err != nil {

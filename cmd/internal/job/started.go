@@ -42,7 +42,7 @@ func (s *Started) Target(now time.Time) (target string, pids []int) {
 	return target, pids
 }
 
-// Current returns a function that reports whether processes that Target has returned are those of the ranks still. A
+// Current returns a function that reports whether the processes that Target has returned are still the ranks. A
 // process may be a shell that starts the rank later, or a script that calls a starter later.
 func (s *Started) Current(pids []int) func() bool {
 	from := s.finder().ranks()

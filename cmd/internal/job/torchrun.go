@@ -77,8 +77,8 @@ func (f finder) findTorchrun(ctx context.Context, name string) (servers.Placemen
 	return f.askHosts(ctx, cmp.Or(id, name), hosts, "--jobid", name)
 }
 
-// jobHosts returns the hosts that the user has named, or else those of the allocation in which sdm
-// runs, or else this host. id is the job of Slurm whose srun reaches them; "": none.
+// jobHosts returns the hosts that the user has named, or else the hosts of the allocation in which
+// sdm runs, or else this host. id is the job of Slurm whose srun reaches them; "": none.
 func (f finder) jobHosts(ctx context.Context) (id string, hosts []string, err error) {
 	if f.Hosts != "" {
 		hosts, err = ReadHosts(ctx, f.Hosts)
@@ -130,8 +130,8 @@ func IsTorchrun(argv []string) bool {
 // maxShebang bounds what is read of the file of torchrun, in bytes.
 const maxShebang = 4 << 10
 
-// interpreterOf returns the Python with which a line of torchrun runs scripts: that of PYTHON_EXEC,
-// or the one that runs torchrun itself (torch/distributed/run.py).
+// interpreterOf returns the Python with which a line of torchrun runs scripts: the one in
+// PYTHON_EXEC, or the one that runs torchrun itself (torch/distributed/run.py).
 func interpreterOf(argv []string, chosen string) string {
 	if chosen != "" {
 		return chosen

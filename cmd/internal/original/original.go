@@ -19,8 +19,8 @@ import (
 	"sdm/protocol/rank"
 )
 
-// Line is a command line. The same line is given to both roles: Host and Port are those of the front
-// end, which servers do not use.
+// Line is a command line. The same line is given to both roles: Host and Port belong to the front
+// end; servers do not use them.
 type Line struct {
 	Master       bool
 	Server       int    // number of the server; -1: not given

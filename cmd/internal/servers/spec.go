@@ -64,7 +64,8 @@ type Builder struct {
 	Stderr   *os.File     // for commands that start servers
 	Remark   func(string) // shows a message to the user
 	Progress io.Writer    // shows progress; nil: there is no terminal
-	// Components are those of a heterogeneous job of Slurm, for its srun; nil: the job has none.
+	// Components are the components of a heterogeneous job of Slurm, for its srun; nil: the job has
+	// none.
 	Components []slurm.Component
 
 	archive *archive // of gdb, for the nodes; nil: none
@@ -86,7 +87,7 @@ func (s *Spec) Count(ranks int) int {
 	return (ranks + s.PerServer - 1) / s.PerServer
 }
 
-// Key returns the secret of the user, or that of the file that the user has named.
+// Key returns the secret of the user, or the one in the file that the user has named.
 func (s *Spec) Key() (secret.Key, error) {
 	if s.SecretFile != "" {
 		return secret.File(s.SecretFile)

@@ -87,7 +87,7 @@ func (t *tool) end(ctx context.Context) {
 const maxWords = 4 << 10
 
 // toolWords passes on the standard error of srun, without the lines that lead to another attempt
-// and those of no use, and keeps its first bytes. Several goroutines may use it.
+// and without useless ones, and keeps its first bytes. Several goroutines may use it.
 type toolWords struct {
 	out *os.File
 

@@ -30,7 +30,7 @@ func (b *Builder) toolLine(id string, hosts, command []string) string {
 }
 
 // OnHosts returns the command that runs another one on some hosts of a job by StartTool, and the
-// environment that it needs; nil is that of this process.
+// environment that it needs; nil is this process's.
 func (b *Builder) OnHosts(id string, hosts, command []string) (c ssh.Command, env []string) {
 	if slurm.IsTool(b.StartTool) {
 		env = slurm.Environ(b.StarterEnv)

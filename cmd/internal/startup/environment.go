@@ -16,8 +16,8 @@ func VariableOf(flag *pflag.Flag) string {
 }
 
 // FromEnvironment sets the flags that were not given from their environment variables. If a flag of
-// an exclusive group was given, the variables of the whole group are ignored. The error wraps that
-// of pflag.
+// an exclusive group was given, the variables of the whole group are ignored. The error wraps
+// pflag's.
 func FromEnvironment(f *pflag.FlagSet, env []string, exclusive ...[]string) error {
 	excluded := map[string]bool{}
 	for _, group := range exclusive {

@@ -29,8 +29,8 @@ type session []string
 // the program.
 var moves = regexp.MustCompile(`^(continue|next|step|finish|until|advance|up|down)\b`)
 
-// ours returns the session for sdm. Values of rank 0 are asked separately, since those of others
-// may differ.
+// ours returns the session for sdm. Values of rank 0 are asked separately, since values of other
+// ranks may differ.
 func (s session) ours() string {
 	var b strings.Builder
 	for i, line := range s {

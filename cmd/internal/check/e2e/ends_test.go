@@ -51,7 +51,7 @@ func TestRandomEnds(t *testing.T) {
 	})
 }
 
-// Kinds of jobs besides those of starters on this host.
+// Kinds of jobs besides jobs of starters on this host.
 const (
 	onFourHosts = "Open MPI on four hosts" // its starter starts our servers itself
 	ofSlurm     = "step of Slurm"

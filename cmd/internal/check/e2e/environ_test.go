@@ -145,7 +145,7 @@ func TestDirectivesOfAllLaunchers(t *testing.T) {
 	}
 	eachPRRTE(t, func(s *scene, r *launchtest.Root) {
 		s.env = append(s.env, ofTheServer)
-		// Those of the job come before those of a program, which are for that program alone.
+		// The job's come before a program's, which are for that program alone.
 		run := slices.Concat([]string{"-c", withPRRTE, "sh", "sdm", "run", "--launcher", "pmix", "--map-by", "slot:oversubscribe", "--bind-to", "none",
 			"-e", `print (char *)getenv("J")`, "-e", `print (char *)getenv("K")`}, line, []string{"--env", "J=job", "-n", "1", "--env", "K=own", openMPI.program("ring"), ":",
 			"-n", "1", "--env-append", "J=program", openMPI.program("ring")})

@@ -359,7 +359,7 @@ func (h *hung) kill() {
 	for _, pid := range h.pids {
 		syscall.Kill(pid, syscall.SIGKILL)
 	}
-	h.pids = nil // their numbers may be those of others soon
+	h.pids = nil // others may have their numbers soon
 	select {
 	case <-h.starter.ended:
 	case <-time.After(10 * time.Second):

@@ -68,7 +68,7 @@ func (w *waiters) ends(n int) {
 }
 
 // TestRunHoldsAndReleases runs sdm run of mpirun: all ranks are held in MPI_Init, and the output is
-// that of the program without a debugger.
+// the same as without a debugger.
 func TestRunHoldsAndReleases(t *testing.T) {
 	needMPIR(t)
 	t.Parallel()

@@ -70,7 +70,7 @@ func TestMatch(t *testing.T) {
 }
 
 // TestStacksAsAnOrdinaryUser checks that one's own processes can be read without root, and that a
-// line says why those of others cannot.
+// line says why other users' cannot.
 func TestStacksAsAnOrdinaryUser(t *testing.T) {
 	t.Parallel()
 	if os.Getuid() != 0 {

@@ -26,8 +26,8 @@ var pythons = flag.String("pythons", "", "interpreters of Python to test, too, s
 
 // TestPythonStacks compares the stacks that the probe shows of frames.py with those that the program
 // has recorded, and with what CPython's own faulthandler says. The process has stopped itself, so that
-// all see the same instant. The interpreters are those of this machine, of roots, which are read from
-// outside, and those within gdbs.
+// all see the same instant. The interpreters are this machine's, the roots', which are read from
+// outside, and the ones within gdbs.
 func TestPythonStacks(t *testing.T) {
 	cases := map[string]func(s *scene){
 		"python3": func(s *scene) { s.start(systemPython(s.t), framesProgram(s.t), s.record()) },
@@ -59,7 +59,7 @@ func TestPythonStacks(t *testing.T) {
 // framesProgram returns the path of the program.
 func framesProgram(t *testing.T) string { return absolute(t, sources+"/frames.py") }
 
-// systemPython returns the interpreter of the system, which is not that of an environment of its user.
+// systemPython returns the interpreter of the system, not of an environment that a user has made.
 func systemPython(t *testing.T) string {
 	if _, err := os.Stat("/usr/bin/python3"); err != nil {
 		t.Skip("this machine has no Python: ", err)
@@ -174,7 +174,7 @@ func isPython(f stack.Frame) bool {
 	return strings.HasSuffix(f.File, ".py") || strings.HasPrefix(f.File, "<")
 }
 
-// compareWithRecord checks that each recorded stack is that of a thread, and no other thread has Python
+// compareWithRecord checks that each recorded stack belongs to a thread, and no other thread has Python
 // frames.
 func compareWithRecord(t *testing.T, got [][]stack.Frame, want map[string][]frame) {
 	t.Helper()
@@ -248,8 +248,8 @@ func between(path []stack.Frame, names ...string) bool {
 var dumped = regexp.MustCompile(`^  File "(.*)", line (\d+) in (.*)$`)
 
 // compareWithDump checks that what the program has recorded is what faulthandler has written, which
-// shows the 100 innermost frames, of the first interpreter, without classes. 3.14 counts among them those
-// of evaluators, of which each function has one with -X perf.
+// shows the 100 innermost frames, of the first interpreter, without classes. 3.14 includes frames of
+// evaluators in the count; with -X perf each function has an evaluator.
 func compareWithDump(t *testing.T, want map[string][]frame, path string) {
 	t.Helper()
 	text, err := os.ReadFile(path)

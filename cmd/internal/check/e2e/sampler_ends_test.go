@@ -14,8 +14,8 @@ import (
 var samplerEnds = flag.Int("sampler-ends", 6, "random ends of the sampling of stacks")
 
 // TestSamplerEnds kills sdm, sdm-master and servers while they sample stacks without a pause. After
-// each of them the ranks must run untraced, and no process of sdm may be left. The seed is that of
-// TestRandomEnds.
+// each of them the ranks must run untraced, and no process of sdm may be left. The seed is the same
+// as in TestRandomEnds.
 func TestSamplerEnds(t *testing.T) {
 	t.Parallel()
 	seed := *endSeed

@@ -48,8 +48,8 @@ func (s *scene) step(cluster *launchtest.Slurm, args ...string) (id string, end 
 	}
 }
 
-// noInterconnect is an srun that fails as that of a HPE Slingshot system does whose nodes have no
-// place for another step in the fabric, unless an option is given.
+// noInterconnect is an srun that fails, unless an option is given, as on a HPE Slingshot system
+// whose nodes have no place for another step in the fabric.
 const noInterconnect = `case " $* " in
 *" --overlap "*)
 	case " $* " in *"%s"*) ;; *)
@@ -115,7 +115,7 @@ func ownTmp(t *testing.T, s *scene, cluster *launchtest.Slurm) {
 }
 
 // heterogeneous has a job of two components: its ranks are counted through, but each component has
-// nodes of its own, and sattach knows only those of the first.
+// nodes of its own, and sattach knows only the nodes of the first.
 func heterogeneous(t *testing.T, s *scene, cluster *launchtest.Slurm) {
 	file := filepath.Join(s.dir, "end")
 	wait := fmt.Sprintf("echo job $SLURM_JOB_ID; while [ ! -e %s ]; do sleep 0.1; done; echo done $SLURM_PROCID", file)

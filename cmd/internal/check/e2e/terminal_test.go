@@ -124,7 +124,7 @@ func (t *terminal) enter(line string) {
 	t.until(line + "\r\n")
 }
 
-// until waits for words on the screen, after those of the last until.
+// until waits for words on the screen, after the words that the last until has found.
 func (t *terminal) until(words string) {
 	t.t.Helper()
 	late := time.After(patience)

@@ -28,8 +28,9 @@ var torchHangs = []struct{ name, want string }{
 	{"later", "[0-2] (3) waits for a condition variable"},
 }
 
-// TestTorch plants hangs in jobs of torch over gloo, and compares their stacks with those of CPython's own
-// faulthandler. torch has several hundred megabytes, so most machines skip this; make matrix runs it.
+// TestTorch plants hangs in jobs of torch over gloo, and compares their stacks with what CPython's own
+// faulthandler writes. torch has several hundred megabytes, so most machines skip this; make matrix runs
+// it.
 func TestTorch(t *testing.T) {
 	python := systemPython(t)
 	if out, err := exec.Command(python, "-c", "import importlib.util, sys; sys.exit(not importlib.util.find_spec('torch'))").CombinedOutput(); err != nil {

@@ -43,8 +43,8 @@ func torchruns(t *testing.T) map[string][]string {
 	return all
 }
 
-// TestTorchrun debugs the workers of torchrun from their beginning, and attaches to those of a job
-// that runs, by the ID of the run, by its address, and by the process of the agent.
+// TestTorchrun debugs the workers of torchrun from their beginning, and attaches to workers of a
+// job that runs, by the ID of the run, by its address, and by the process of the agent.
 func TestTorchrun(t *testing.T) {
 	for name, torchrun := range torchruns(t) {
 		t.Run(name, func(t *testing.T) {

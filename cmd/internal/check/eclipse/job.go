@@ -30,7 +30,7 @@ type Spec struct {
 	Ranks int
 	SDM   string   // path of sdm, which is master and servers
 	Dir   string   // for the routing file; the working directory
-	Env   []string // nil: that of this process
+	Env   []string // nil: this process's
 	Port  int      // of the first server; the others listen on the next free ones
 }
 
@@ -210,7 +210,7 @@ func (j *Job) End() error {
 	return err
 }
 
-// Close ends the connection, waits for the master, and ends the job. The error is that of the master.
+// Close ends the connection, waits for the master, and ends the job. The error is the master's.
 func (j *Job) Close() error {
 	if j.conn != nil {
 		j.conn.Close()
@@ -224,7 +224,7 @@ func (j *Job) Close() error {
 	}
 	if j.Starter.Process != nil {
 		j.Starter.Process.Signal(os.Interrupt) // an error means that it has ended
-		j.Starter.Wait()                       // its status is that of terminated ranks
+		j.Starter.Wait()                       // its status is the status of terminated ranks
 	}
 	return err
 }

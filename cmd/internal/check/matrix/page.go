@@ -107,8 +107,8 @@ func summary(count [failed + 1]int) string {
 // programs are the programs whose versions are shown, in this order.
 var programs = []string{"gdb", "Open MPI", "MPICH", "Slurm", "Python", "gcc"}
 
-// pythons tells the versions of CPython whose stacks were read. TestPythonStacks reads those of the
-// systems and of gdbs; the others were read by hand with its flag -pythons.
+// pythons tells the versions of CPython whose stacks were read. TestPythonStacks reads the
+// interpreters of the systems and of gdbs; the others were read by hand with its flag -pythons.
 const pythons = "\nStacks of Python: `make test` runs CPython 3.9 within gdb 10, and 3.11, 3.13 and 3.14 as programs and within gdbs. 3.8.18, 3.9.18, 3.10.13, 3.11.7, 3.12.1 and 3.13.0\n" +
 	"were run by hand by the same test. 3.15 was not run: its offsets are those that 3.15.0 describes. All of them on x86-64; other machines were not tried.\n" +
 	"\nStacks on arm64: only by stored registers and memory of a program that an emulator ran (`TestARM64`); no such machine was at hand.\n"

@@ -32,8 +32,8 @@ const (
 	limitOfGDB = 20 * time.Second
 )
 
-// environment is that of the ranks. It is the same for both debuggers, so that stacks start at the
-// same address.
+// environment is the environment of the ranks. It is the same for both debuggers, so that stacks
+// start at the same address.
 var environment = []string{"HOME=/root", "LANG=C.UTF-8", "PATH=/usr/local/bin:/usr/bin:/bin", "TERM=dumb"}
 
 // gdbFlags suppress all output that is not an answer.

@@ -66,7 +66,7 @@ func build() error {
 	return errors.Join(errs...)
 }
 
-// always are the layouts of every session; turns are those of which each session has one in turn.
+// always are the layouts of every session; each session also has one of turns, in turn.
 var (
 	always = []Layout{{1, 1}, {4, 4}}
 	turns  = []Layout{{8, 4}, {4, 2}, {8, 8}, {8, 1}}
