@@ -66,7 +66,7 @@ type arrayDiff struct {
 	Examined int `json:"examined,omitempty"`
 }
 
-// otherShape is the result of diff for ranks whose array has another shape than that of most ranks,
+// otherShape is the result of diff for ranks whose array has another shape than most ranks' arrays,
 // so that it cannot be compared by elements.
 type otherShape struct {
 	Expr     string         `json:"expr"`

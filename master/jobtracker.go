@@ -18,7 +18,7 @@ type jobTracker struct {
 	state string // reported last
 }
 
-// These states of protocol.JobState follow from those of ranks.
+// These states of protocol.JobState follow from the states of ranks.
 const (
 	jobHeld    = "held"
 	jobRunning = "running"
@@ -57,7 +57,7 @@ func (t *jobTracker) next(kind protocol.Kind, s *session.States) string {
 	return t.state
 }
 
-// isHeld reports whether ranks of a status are stopped processes; those of core files are not.
+// isHeld reports whether ranks of a status are stopped processes; ranks of core files are not.
 func isHeld(g session.StatusGroup) bool {
 	return g.Status.State == session.Stopped && g.Status.Reason != "core"
 }

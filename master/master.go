@@ -28,8 +28,8 @@ const (
 
 // Master is a session at the root of the tree. All methods may be called from any goroutine.
 //
-// New starts one goroutine besides that of the stream: run, which lives as long as the root of the
-// tree and then completes what is outstanding. Close ends both and waits for them.
+// New starts one goroutine besides the stream's: run, which lives as long as the root of the tree
+// and then completes what is outstanding. Close ends both and waits for them.
 type Master struct {
 	cfg     Config
 	started time.Time
@@ -130,7 +130,7 @@ func (m *Master) lose(ranks rank.Set, cause string) {
 
 // Close sends quit down the tree and waits until all servers have ended; see session.Session. If
 // ctx is done first, it closes the links, which the servers take as a lost master, and returns an
-// error that wraps that of ctx.
+// error that wraps the error of ctx.
 func (m *Master) Close(ctx context.Context) error {
 	m.mu.Lock()
 	m.quit()

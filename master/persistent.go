@@ -49,7 +49,7 @@ func makesDisplay(info protocol.CommandInfo, a protocol.Args) bool {
 	return info.Object == protocol.Displays && info.Effect == protocol.Makes && a.Expr != ""
 }
 
-// record records a command to ranks; waiting are those of them that have not started.
+// record records a command to ranks; waiting are the ones that have not started.
 func (g *persistentCommands) record(id protocol.RequestID, name string, a protocol.Args, ranks, waiting rank.Set) {
 	info, _ := protocol.LookupCommand(name)
 	removes := info.Effect == protocol.Removes

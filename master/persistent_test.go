@@ -106,7 +106,7 @@ func TestDisableCountsForEachRank(t *testing.T) {
 	}
 }
 
-// A rank's commands do not depend on those of other ranks, nor on how they were grouped.
+// A rank's commands do not depend on other ranks' commands, nor on how they were grouped.
 func TestPersistentCommandsAreKeptForEachRank(t *testing.T) {
 	names := []string{"break", "disable", "enable", "condition", "delete", "undisplay", "display"}
 	rapid.Check(t, func(t *rapid.T) {

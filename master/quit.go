@@ -29,7 +29,7 @@ func (m *Master) quitCall(wait time.Duration) protocol.RequestID {
 	return id
 }
 
-// waitOf converts the wait of a call to that of a packet, where 0 is no limit.
+// waitOf converts the wait of a call to the wait of a packet, where 0 is no limit.
 func (m *Master) waitOf(wait time.Duration) time.Duration {
 	switch {
 	case wait == 0:

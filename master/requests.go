@@ -35,7 +35,7 @@ type request struct {
 
 	asked, owed, answered, missing, lost rank.Set
 
-	faults rank.Set // those of answered with a fault
+	faults rank.Set // the ranks in answered that have a fault
 	done   bool
 }
 
@@ -147,7 +147,7 @@ func (t *requests) fail(now time.Duration, cause string) []session.Event {
 }
 
 // joinMissing joins the missing groups of one cause, and adds the hosts of all their ranks: a vertex
-// names one host in a group, that of its child. Other groups come first, unchanged and in order.
+// names one host in a group, its child's. Other groups come first, unchanged and in order.
 func (t *requests) joinMissing(groups []protocol.Group) []protocol.Group {
 	type key struct {
 		kind  protocol.Kind

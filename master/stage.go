@@ -23,7 +23,7 @@ const (
 
 // Stage sends an archive with a gdb down the tree to the servers of all ranks, before their first
 // launch or attach. head describes it, without At and Data; sent is called with the number of bytes
-// sent so far, and may be nil. without are the servers that could not take it; the error is that of
+// sent so far, and may be nil. without are the servers that could not take it; the error is from
 // reading the archive, or the context's.
 func (m *Master) Stage(ctx context.Context, archive io.Reader, head protocol.Piece,
 	sent func(int64)) (without []session.Absent, err error) {

@@ -35,8 +35,8 @@ func isNear(c column.Column, tolerance float64) bool {
 	return err1 == nil && err2 == nil && near(low, high, tolerance)
 }
 
-// farRanks returns the ranks of a complete column whose values are not near to that of the
-// majority, or, without one, to the median.
+// farRanks returns the ranks of a complete column whose values are not near to the majority's, or,
+// without a majority, to the median.
 func farRanks(c column.Column, tolerance float64) (far rank.Set) {
 	middle, _ := c.Quantile(0.5)
 	text := ""

@@ -22,7 +22,7 @@ func (r Rows) String() string {
 }
 
 // Alike joins rows whose texts differ in numbers only, if there are more rows than some; a number that differs is
-// "N". The order is that of the first of them.
+// "N". They are in the order of their first texts.
 func Alike(rows []Row, some int) (out []Rows) {
 	if len(rows) <= some {
 		for _, r := range rows {

@@ -24,8 +24,8 @@ import (
 type File struct {
 	// Format is always "sdm hang file".
 	Format string `json:"format"`
-	// Version is that of the format, "1.0". A reader refuses a higher number before the point; a higher one after it has
-	// fields that older readers ignore.
+	// Version is the version of the format, "1.0". A reader refuses a higher number before the point; a higher one after
+	// it has fields that older readers ignore.
 	Version string `json:"version"`
 	// When is the time at which the stacks were taken.
 	When time.Time `json:"when"`
@@ -50,7 +50,7 @@ type File struct {
 	Values []Value `json:"values,omitempty"`
 	// Hosts are the answers to the command "info hosts": hosts, their ranks, engines, programs and process ids.
 	Hosts []session.Event `json:"hosts,omitempty"`
-	// Versions are those of MPI, gdb, the kernel and others.
+	// Versions are the versions of MPI, gdb, the kernel and others.
 	Versions []Version `json:"versions,omitempty"`
 	// Output is the end of what the job has written.
 	Output Output `json:"output,omitzero"`
@@ -163,7 +163,7 @@ type Value struct {
 	Command string `json:"command"`
 	// Args are its arguments.
 	Args protocol.Args `json:"args,omitzero"`
-	// Answers are the events, also those of missing ranks.
+	// Answers are the events, including events of missing ranks.
 	Answers []session.Event `json:"answers,omitempty"`
 }
 
@@ -179,7 +179,7 @@ type Version struct {
 
 // Output is the end of what a job has written: of each stream at most TailBytes.
 type Output struct {
-	// Events are those of output, in their order.
+	// Events are the events with output, in their order.
 	Events []session.Event `json:"events,omitempty"`
 	// DroppedStdout is the number of bytes of standard output that came before and are not kept.
 	DroppedStdout int64 `json:"dropped_stdout,omitempty"`

@@ -19,7 +19,7 @@ const (
 	tableEnd  = "\n## Reading it with other programs"
 )
 
-// kinds are the types of fields in the manual; those of this package have rows of their own.
+// kinds are the types of fields in the manual; types of this package have rows of their own.
 var kinds = map[string]string{
 	"string": "text", "ReasonKind": "text", "time.Time": "time (RFC 3339)", "rank.Set": "rank set", "bool": "true or false", "int64": "number",
 	"[]string": "texts", "[]session.Event": "[events](protocol.md)", "protocol.Args": "object (params of [protocol.md](protocol.md))",

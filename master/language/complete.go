@@ -48,8 +48,8 @@ func afterPrefixes(line string) string {
 	return rest
 }
 
-// names returns the available words: those of two words that begin with first, or for "" those of
-// one word.
+// names returns the available words: for "" words of one part, otherwise words of two parts that
+// begin with first.
 func names(first string) []string {
 	var found []string
 	for _, w := range words {

@@ -10,8 +10,8 @@ import (
 	"sdm/protocol"
 )
 
-// words is the table of all words: those of written, and those that follow from the commands of the
-// session. It is not modified.
+// words is the table of all words: the ones in written, and the ones that follow from the commands
+// of the session. It is not modified.
 var words = slices.Concat(written, derived(protocol.Commands))
 
 // derived returns a word for each command that no row of written names.

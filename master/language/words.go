@@ -26,7 +26,7 @@ type Word struct {
 
 	do     string // command of the session; "" if the console executes it
 	repeat bool   // an empty line repeats it
-	like   string // GDB completes its arguments as those of this word; "" is the word itself
+	like   string // GDB completes its arguments as for this word; "" is the word itself
 	parse  parser // parser of the arguments; nil: there are none
 
 	derived bool // it follows from the row of its command

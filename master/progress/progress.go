@@ -58,7 +58,7 @@ func (c Change) String() string {
 	return c.Kind + " of " + c.Ranks.String()
 }
 
-// Kinds of changes besides those of protocol.Progress.
+// Kinds of changes besides the kinds of protocol.Progress.
 const (
 	Output = "output" // the job has written output
 	End    = "end"    // ranks have ended

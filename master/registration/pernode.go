@@ -19,7 +19,7 @@ import (
 type PerNode struct {
 	Nodes []protocol.Node
 	// ByHost tells that servers are identified by their hosts, because their starter has numbered
-	// them; otherwise server i is that of node i.
+	// them; otherwise server i is on node i.
 	ByHost bool
 	// Wait is how long servers are awaited; 0 is no limit.
 	Wait time.Duration
@@ -41,7 +41,7 @@ var ErrNone = errors.New("no server has registered")
 
 // Collect waits for the servers and makes the routing table of those that have come. The others are
 // returned as absent, one by one, with the reason. The error matches ErrNone if all are absent;
-// otherwise it is that of ctx, or of the rendezvous.
+// otherwise it comes from ctx, or from the rendezvous.
 func (r PerNode) Collect(ctx context.Context, l Registrar) (protocol.RouteTable, []session.Absent, error) {
 	c := &roster{PerNode: r, registered: make([]arrival, len(r.Nodes)), failed: make([]error, len(r.Nodes))}
 	began := time.Now()

@@ -31,7 +31,7 @@ type Slots struct {
 	// Earlier are the registrations of earlier collections that have failed; new ones are added.
 	// nil: there was no earlier collection, and none will follow.
 	Earlier *Registered
-	// Wait is how long registrations are awaited; 0 is no limit but that of the context.
+	// Wait is how long registrations are awaited; 0 is no limit but the context's.
 	Wait time.Duration
 	// Only are the ranks whose servers are awaited; nil is all ranks. It applies where one server
 	// is for all slots of its node.

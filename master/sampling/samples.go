@@ -18,7 +18,7 @@ import (
 	"sdm/protocol/wait"
 )
 
-// samples are those of one call. Running ranks are interrupted for each sample and continued
+// samples are the samples of one call. Running ranks are interrupted for each sample and continued
 // afterwards. Ranks that are stopped remain so, also those that stop for another reason meanwhile.
 //
 //	interrupt → all stopped → stacks → continue → pause → interrupt …
@@ -42,7 +42,7 @@ type samples struct {
 	stopped  []protocol.Group
 	cancel   bool // the user has interrupted ranks, which must remain stopped
 
-	last, all *stack.Tree // the last stacks of each rank; those of all samples, with hits
+	last, all *stack.Tree // the last stacks of each rank; with hits the stacks of all samples
 	waits     *wait.Graph // of the last sample, with what has moved since the first
 	moved     rank.Set
 	tally     map[int]rank.Set // ranks by the number of samples that have them
@@ -217,7 +217,7 @@ func (s *samples) sampled() (all rank.Set) {
 	return all
 }
 
-// addColumns adds the columns of some ranks to those of the sample.
+// addColumns adds the columns of some ranks to the columns of the sample.
 func (s *samples) addColumns(columns []column.Column) {
 	for _, c := range columns {
 		i := slices.IndexFunc(s.columns, func(d column.Column) bool { return d.Name == c.Name })
@@ -245,7 +245,8 @@ func (s *samples) enterWaits(answers []session.Event) {
 	}
 }
 
-// inWait replaces the wait of a step by that of the whole sample in the body of a missing group.
+// inWait replaces the wait of a step by the wait of the whole sample, in the body of a missing
+// group.
 func inWait(body []byte, step, whole time.Duration) []byte {
 	var m protocol.Missing
 	if json.Unmarshal(body, &m) != nil || m.Cause != protocol.NoAnswer(step) {

@@ -60,7 +60,7 @@ type Call struct {
 	Wait  time.Duration // of each sample; 0: no limit
 }
 
-// Begin takes the samples of a call; running are the ranks that run. The fault says that those of
+// Begin takes the samples of a call; running are the ranks that run. The fault says that samples of
 // another call are being taken.
 func (s *Sampler) Begin(now time.Duration, c Call, running rank.Set) ([]Output, *protocol.Fault) {
 	if s.current != nil {

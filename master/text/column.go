@@ -126,7 +126,7 @@ func (c view) spread() (text string, folded bool) {
 // widest is the maximal length of a spread in one line, in bytes.
 const widest = 72
 
-// inEvent is spread for values that expand cannot show: those of events, or parts of an answer.
+// inEvent is spread for values that expand cannot show: values of events, or parts of an answer.
 func (c view) inEvent() string {
 	if text, ok := c.foldedAmong(""); ok {
 		return text

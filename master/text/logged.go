@@ -40,7 +40,7 @@ func logged(g protocol.Group) answer {
 	return answer{ranks: g.Ranks, lines: []string{join("Log "+numberText(l.Breakpoint), at) + ": " + strings.Join(parts, ", ")}}
 }
 
-// printCommand is a print among commands: its output is written as that of print.
+// printCommand is a print among commands: its output is written as print's.
 var printCommand = pattern.New(`^(?:print|p|inspect)(?:/\S*)?(\s.*|[(*&].*)$`)
 
 // outputs writes the output of the commands of a breakpoint.

@@ -57,7 +57,7 @@ type savedLine struct {
 	ranks rank.Set
 }
 
-// inOrder returns the numbers of breakpoints in order; those of gdb (negative ones) are last.
+// inOrder returns the numbers of breakpoints in order; gdb's own (negative ones) are last.
 func inOrder(points map[int][]*saved) []int {
 	var numbers []int
 	for n := range points {
@@ -72,7 +72,7 @@ func inOrder(points map[int][]*saved) []int {
 	return numbers
 }
 
-// addSaved adds the information of some ranks about a breakpoint to that of the others.
+// addSaved adds the information of some ranks about a breakpoint to what the others have given.
 func addSaved(points []*saved, ranks rank.Set, b protocol.BreakpointInfo) []*saved {
 	line := setAgain(b)
 	i := slices.IndexFunc(points, func(p *saved) bool { return p.line == line })

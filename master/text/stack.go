@@ -17,7 +17,7 @@ import (
 )
 
 // stackTree writes the merged stacks as a tree: outermost frames first, then by descending number
-// of ranks. The stack of main precedes those of other threads; one line for all helper threads follows,
+// of ranks. The stack of main precedes other threads' stacks; one line for all helper threads follows,
 // and then the processes that ranks have started. Files and libraries are without directories.
 //
 //	[0-7] (8) main work.c:55
@@ -57,7 +57,7 @@ func stackTree(w *Writer, a Asked, g protocol.Group) []answer {
 	return []answer{{ranks: g.Ranks, lines: t.lines, bare: true}}
 }
 
-// Sampled reports whether the stacks of an answer are those of several samples.
+// Sampled reports whether the stacks of an answer are from several samples.
 func Sampled(g protocol.Group) bool {
 	return SamplesOf(g).Samples > 0
 }

@@ -27,7 +27,7 @@ func threadChosen(_ *Writer, _ Asked, g protocol.Group) []answer {
 	return []answer{x}
 }
 
-// threadsApplied writes the answers of several threads, each after its number, as those of the
+// threadsApplied writes the answers of several threads, each after its number, in the form of the
 // command itself.
 func threadsApplied(w *Writer, a Asked, g protocol.Group) []answer {
 	var body struct {

@@ -35,8 +35,8 @@ type Asked struct {
 	Ranks   rank.Set
 	// Full writes every distinct value on its own line (expand).
 	Full bool
-	// Export is the format of stacks: "folded", "dot", "json"; "" is text. With "waits" in front
-	// of it, it is that of what the ranks wait for, and "waits" alone is its text.
+	// Export is the format of stacks: "folded", "dot", "json"; "" is text. With "waits" in front of
+	// it, it is the format of what the ranks wait for, and "waits" alone is its text.
 	Export string
 	// Explain adds to a verdict what it is based on.
 	Explain bool

@@ -45,7 +45,7 @@ func (s *solver) anyOf() {
 	s.index()
 }
 
-// choices returns the ranks that wait for any of several ranks, except those of which not all are known.
+// choices returns the ranks that wait for any of several ranks, unless some of these are not known.
 func (s *solver) choices() (out []choice) {
 	var unknown rank.Set
 	byRank := map[rank.ID]choice{}

@@ -62,7 +62,7 @@ func computes(d *wait.Doing) bool {
 	return text == computing
 }
 
-// activity returns what a thread does, and where. left is that of wait.Doing.
+// activity returns what a thread does, and where. left is Left of wait.Doing.
 func activity(t *wait.Thread, left int) string {
 	text, frames, interrupted := action(t)
 	if text == "sleeps" && left > 0 {

@@ -147,7 +147,7 @@ func (s *solver) causes() (found []Finding) {
 // maxLevels bounds the levels of waiting ranks that a sentence about a cause describes.
 const maxLevels = 3
 
-// level is the vertices that wait directly for those of the level below, of which the lowest is a cause.
+// level is the vertices that wait directly for vertices of the level below. The lowest level is a cause.
 type level struct {
 	messages    []arc
 	collectives map[int32][]rank.ID // by vertex of a collective: the ranks of lower levels that are absent

@@ -4,7 +4,8 @@ package verdict
 
 import "iter"
 
-// index is a table of items by keys from 0 on: those of a key are neighbours, in the order in which they came.
+// index is a table of items by keys from 0 on: items with the same key are neighbours, in the order in which
+// they came.
 type index struct{ items, start []int32 }
 
 // indexOf makes an index of keys below n. pairs are the key and the item of each entry; they are gone through twice.

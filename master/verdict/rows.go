@@ -75,7 +75,8 @@ func compareFirst(a, b rank.Set) int {
 // maxCallers bounds the functions that are named as callers of a call.
 const maxCallers = 3
 
-// calledBy returns the functions that have made the call of ranks, if that of each of them is known.
+// calledBy returns the functions that have made the call of ranks, if the function is known for each
+// rank.
 func calledBy(g *wait.Graph, ranks rank.Set) string {
 	var callers []string
 	for _, d := range g.Doings() {

@@ -1,7 +1,7 @@
 // Package verdict determines from a graph of waits why ranks do not go on: which ranks wait for which, and what the
 // ranks do that do not wait and for which others wait. It is pure.
 //
-// The rules are those of docs/hangs.md.
+// The rules are in docs/hangs.md.
 package verdict
 
 import (
@@ -60,8 +60,8 @@ func Label(kind string, certain bool) string {
 }
 
 // GraphOf returns what the ranks of answers to stacks wait for, and how many samples were compared. Ranks
-// that did not answer are in the graph, and those that have ended. Its numbers are those of the ranks in the session,
-// if these are known for all ranks of MPI_COMM_WORLD. It is nil if no answer has a graph.
+// that did not answer are in the graph, and those that have ended. It numbers ranks as in the session, if these
+// numbers are known for all ranks of MPI_COMM_WORLD. It is nil if no answer has a graph.
 func GraphOf(answers []protocol.Group, ended rank.Set) (g *wait.Graph, samples int) {
 	samples = 1
 	var silent rank.Set

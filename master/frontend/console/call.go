@@ -181,7 +181,8 @@ func (c *console) beginAwaited(x *call, s session.Call) error {
 	return nil
 }
 
-// asDone returns the command whose answers a call returns: for expand that of an earlier call.
+// asDone returns the command whose answers a call returns: for expand the command of an earlier
+// call.
 func asDone(as, command string) string {
 	if as != "" {
 		return as

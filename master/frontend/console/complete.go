@@ -108,8 +108,8 @@ func (c *console) lookUp(q completion) {
 	c.completions.open = true
 }
 
-// find returns the known completions of a line: its own, or those of a prefix of its last name,
-// unless gdb has truncated them.
+// find returns the known completions of a line: its own, or the completions of a prefix of its last
+// name, unless gdb has truncated them.
 func (q *completions) find(line string) ([]string, bool) {
 	for end := len(line); end > 0; end-- {
 		if found, ok := q.known[line[:end]]; ok && (end == len(line) || len(found) < maxCompleted) {

@@ -104,8 +104,8 @@ type Config struct {
 	WholeSets bool
 	// Interrupts receives Ctrl-C while the prompt does not read. nil: none.
 	Interrupts <-chan struct{}
-	// FileMode is the mode of hang files, and of exports if it is given; 0 is userfile.OwnMode, and for exports that
-	// of the umask.
+	// FileMode is the mode of hang files, and of exports if it is given; 0 is userfile.OwnMode, and for exports what
+	// the umask leaves.
 	FileMode os.FileMode
 	// HangFile returns a hang file for this time, with nothing of the ranks, for stacks --hang-file; nil: not available.
 	HangFile func() *hangfile.File
@@ -191,7 +191,7 @@ type console struct {
 	screen
 	job
 	cfg *Config
-	// within returns a context that ends with that of Run, or is ended.
+	// within returns a context that ends with the context of Run, or is ended.
 	within func() (context.Context, context.CancelCauseFunc)
 	do     func(session.Call) (protocol.RequestID, error)
 	sh     func(line string) error

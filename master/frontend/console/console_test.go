@@ -44,7 +44,7 @@ import (
 //	guest        the session is another's
 //
 // Among typed lines, "~wait D" waits, "~emit EVENT" makes the session emit an event, "~^C" is
-// Ctrl-C, "~tab LINE" is Tab after LINE. Time is that of synctest.
+// Ctrl-C, "~tab LINE" is Tab after LINE. Time is synctest's.
 func TestScripts(t *testing.T) {
 	datadriven.Walk(t, "testdata", func(t *testing.T, path string) {
 		datadriven.RunTest(t, path, func(t *testing.T, d *datadriven.TestData) (out string) {

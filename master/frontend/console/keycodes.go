@@ -16,9 +16,9 @@ const deleteKey = 0
 // control characters that edit. Keys without a meaning here are dropped, where the library would
 // insert parts of what they send, or take them for the end of the input (Ctrl-Space).
 //
-// Sequences are those of ECMA-48 (5.4: ESC [ parameters, a final byte), of xterm (ESC O and a
-// letter, modifiers as the second parameter), and of Linux's console (ESC [ [ A for F1). The zero
-// value expects a key.
+// Sequences are from ECMA-48 (5.4: ESC [ parameters, a final byte), of xterm (ESC O and a letter,
+// modifiers as the second parameter), and of Linux's console (ESC [ [ A for F1). The zero value
+// expects a key.
 type keyDecoder struct {
 	state  keyState
 	params []byte // of a sequence

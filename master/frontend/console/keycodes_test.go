@@ -38,7 +38,7 @@ func TestKeyDecoder(t *testing.T) {
 }
 
 // No key but Ctrl-D, Ctrl-C and Enter ends the reading of a line, empty or not, and none writes
-// something that is not seen. The keys are those of a terminal: each control character, each with Escape, and sequences.
+// something that is not seen. The keys are a terminal's: each control character, each with Escape, and sequences.
 func TestTerminalKeys(t *testing.T) {
 	term, master, screen := openTerminal(t, "")
 	var all []string

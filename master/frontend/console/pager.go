@@ -13,12 +13,12 @@ import (
 // pager keeps the rest of an answer. The zero value pages by the size of the screen.
 type pager struct {
 	off    bool   // set pagination off
-	height int    // set height: lines of a page; 0 is that of the screen, below 0 no limit
-	width  int    // set width: columns of a line; 0 are those of the screen, below 0 any number
+	height int    // set height: lines of a page; 0 is the screen's height, below 0 no limit
+	width  int    // set width: columns of a line; 0 is the screen's width, below 0 any number
 	rest   string // the rest of the answer; if not empty, the prompt asks whether to continue
 }
 
-// morePrompt is that of gdb.
+// morePrompt is gdb's.
 const morePrompt = "--Type <RET> for more, q to quit, c to continue without paging--"
 
 // paged writes an answer: as much as the screen holds if it is the answer to a typed command that

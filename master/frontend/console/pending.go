@@ -9,7 +9,7 @@ import (
 	"sdm/protocol"
 )
 
-// pendingQuestion is that of GDB.
+// pendingQuestion is GDB's.
 const pendingQuestion = "Make breakpoint pending on future shared library load?"
 
 // makePending makes a breakpoint pending if no rank has its location: at the prompt it asks the

@@ -51,7 +51,7 @@ func (s *screen) complain(text string) {
 	s.cfg.Err.Write([]byte(text + "\n"))
 }
 
-// emit writes an event of the console itself, as those of the session.
+// emit writes an event of the console itself, in the form of the session's events.
 func (s *screen) emit(k protocol.Kind, body any) {
 	e := session.NewEvent(protocol.Group{Kind: k, Body: canonical.JSON(body)})
 	s.cfg.Out.Write(append(e.AppendJSON(nil), '\n'))

@@ -129,8 +129,8 @@ func missing(ranks rank.Set) protocol.Group {
 		Body: canonical.JSON(protocol.Missing{Cause: protocol.NoAnswer(quickWait + lateWait)})}
 }
 
-// post makes a call for the ranks that have answered so far, or finds it among those of the first
-// time.
+// post makes a call for the ranks that have answered so far, or finds it among the calls of the
+// first time.
 func (a *asked) post(ctx context.Context, j *action, name string, ranks rank.Set, args protocol.Args) []pending {
 	key := keyOf(name, args)
 	var parts []pending

@@ -50,7 +50,7 @@ func (c cells) in(ranks rank.Set) cells {
 // everyValue is the limit of columns that must be complete.
 const everyValue = -1
 
-// by divides the cells by those of another column and joins the values with a space.
+// by divides the cells by the cells of another column and joins the values with a space.
 func (c cells) by(other cells) cells {
 	var out cells
 	for _, x := range c {

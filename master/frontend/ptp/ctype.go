@@ -11,15 +11,15 @@ import (
 	"sdm/protocol/ptp"
 )
 
-// errType is the error for types that are not supported: classes with bases, those of C++'s library, which
-// gdb prints for people, vectors. Values of such types are sent as text.
+// errType is the error for types that are not supported: classes with bases, classes of C++'s library,
+// which gdb prints for people, vectors. Values of such types are sent as text.
 var errType = errors.New("the type is not supported")
 
 // resolver returns the type of a name within another type; size is in bytes.
 type resolver func(name string, size int) (*ptp.Type, error)
 
-// parseType reads the output of ptype/or for a type of C, or for one of C++ that is plain data; size is that
-// of the type, in bytes.
+// parseType reads the output of ptype/or for a type of C, or for one of C++ that is plain data; size is the
+// size of the type, in bytes.
 //
 //	type = struct point {
 //	/*      0      |       4 */    int x;
@@ -33,7 +33,7 @@ func parseType(text string, size int, resolve resolver) (*ptp.Type, error) {
 		return nil, err
 	}
 	_, t, err := p.declarator(base, size)
-	if err == nil && (len(p.tokens) > 0 || strings.HasSuffix(strings.TrimSpace(text), "&")) { // size is that of the target
+	if err == nil && (len(p.tokens) > 0 || strings.HasSuffix(strings.TrimSpace(text), "&")) { // the target's size
 		err = errType
 	}
 	return t, err
@@ -46,8 +46,9 @@ var plainSizes = []struct {
 	size int
 }{{"char", 1}, {"_Bool", 1}, {"bool", 1}, {"short", 2}, {"double", 8}, {"float", 4}, {"__int128", 16}, {"long", 8}, {"unsigned", 4}, {"int", 4}}
 
-// plainType returns the type that whatis has named if the name is sufficient: that of an arithmetic type
-// of C, or of a pointer. Its values are read from the text that gdb shows. Otherwise it returns nil.
+// plainType returns the type that whatis has named if the name is sufficient: the name of an arithmetic
+// type of C, or of a pointer. Its values are read from the text that gdb shows. Otherwise it returns
+// nil.
 func plainType(whatis string) *ptp.Type {
 	text := typeText(whatis)
 	if strings.ContainsAny(text, "([<&:") || strings.Contains(text, "complex") {
@@ -143,8 +144,8 @@ func (p *typeParser) structure(kind ptp.Kind, word string, at place) (*ptp.Type,
 }
 
 // inner returns the offset that gdb prints for the beginning of a structure, after its opening brace; at is
-// that of the member. For elements of an array, and for what a pointer points to, gdb (10 to 18) adds the
-// offset of the last member before that is a structure, 0 if there is none.
+// the offset of the member. For elements of an array, and for what a pointer points to, gdb (10 to 18) adds
+// the offset of the last member before that is a structure, 0 if there is none.
 func (p *typeParser) inner(at int) int {
 	_, after := p.upto("}")
 	if _, _, _, more := p.member(after); more && p.depth > 1 {

@@ -112,7 +112,8 @@ func TestPlaces(t *testing.T) {
 	}
 }
 
-// In an array of structures without a name the offsets count from that of the last structure before it.
+// In an array of structures without a name the offsets count from the offset of the last structure
+// before it.
 func TestPlacesInArrays(t *testing.T) {
 	text, err := os.ReadFile("testdata/types.txt")
 	if err != nil {

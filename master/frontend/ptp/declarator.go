@@ -10,7 +10,7 @@ import (
 )
 
 // declarator reads the name of a variable, if any, with pointers and dimensions, and returns the
-// resulting type; size is that of the variable in bytes. A pointer has no element type.
+// resulting type; size is the size of the variable in bytes. A pointer has no element type.
 func (p *typeParser) declarator(base *ptp.Type, size int) (name string, t *ptp.Type, err error) {
 	stars := 0
 	for ; p.take("*") || p.take("&"); p.qualifiers() { // a reference is an address, too

@@ -16,7 +16,7 @@ import (
 	"sdm/protocol/rank"
 )
 
-// maxScalars bounds the elements of an array that are read at once, those of all dimensions.
+// maxScalars bounds the elements of an array that are read at once, over all dimensions.
 const maxScalars = 16 << 10
 
 // fortran returns the values of an expression whose type is one of Fortran, from the answers to ptype.
@@ -178,7 +178,7 @@ func (v *valuer) memberOfTarget(ctx context.Context, expr string, follow bool, o
 	return v.ofFortran(ctx, expr, t, otherwise.ranks, follow)
 }
 
-// typeOfMember returns the type of a member from that of what it is a member of.
+// typeOfMember returns the type of a member, from the type of what it is a member of.
 func (v *valuer) typeOfMember(ctx context.Context, expr string, ranks rank.Set, depth int) (t fortranType, ok bool) {
 	i := strings.LastIndex(expr, ")%")
 	if i < 0 || !strings.HasPrefix(expr, "(") || depth > maxDerived {
@@ -315,8 +315,8 @@ func (j *action) arrays(ctx context.Context, expr string, ranks rank.Set,
 // maxDerived bounds derived types within derived types.
 const maxDerived = 8
 
-// resolveMembers looks up the members of derived types within a derived type, which is that of an
-// expression.
+// resolveMembers looks up the members of derived types within a derived type, which is the type of
+// an expression.
 func (v *valuer) resolveMembers(ctx context.Context, t *fortranType, expr string, ranks rank.Set, depth int) {
 	for i := range t.members {
 		m := &t.members[i]

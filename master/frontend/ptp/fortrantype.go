@@ -104,7 +104,7 @@ func fortranNamed(text string) fortranType {
 	digits := strings.Trim(found[1][len(word):], "(kind=*)")
 	t.size, _ = strconv.Atoi(digits) // 0 for those without a size
 	switch {
-	case word == "character" && !strings.Contains(found[1], "*") && len(t.bounds) == 1: // its length is that of the array
+	case word == "character" && !strings.Contains(found[1], "*") && len(t.bounds) == 1: // it is as long as the array
 		return fortranType{kind: ptp.TextKind, size: t.bounds[0].count}
 	case word == "character" && digits == "0": // its length is not known; its text would be empty
 		return fortranType{}

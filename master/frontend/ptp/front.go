@@ -93,7 +93,7 @@ func (f *front) awaitStates(ctx context.Context, holds func(*session.States) boo
 	}
 }
 
-// in returns those of some ranks that are in one of the states.
+// in returns which of some ranks are in one of the states.
 func (f *front) in(ranks rank.Set, states ...session.State) rank.Set {
 	f.mu.Lock()
 	defer f.mu.Unlock()

@@ -13,7 +13,7 @@ import (
 	"sdm/protocol/ptp"
 )
 
-// framesBody is the result of backtrace, and in part that of thread.
+// framesBody is the result of backtrace, and in part the result of thread.
 type framesBody struct {
 	Frames []protocol.Frame `json:"frames"`
 	Thread int              `json:"thread"`

@@ -61,7 +61,7 @@ func TestLateAnswers(t *testing.T) {
 }
 
 // What a rank is told to have done, and answers to later commands that come at once, wait for the answer
-// that it owes; those of other ranks do not.
+// that it owes; other ranks' do not.
 func TestPendingAnswers(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		others, two := rank.Of(0, 1, 3), rank.Of(2)
@@ -185,7 +185,7 @@ func TestStopsWaitForAnswers(t *testing.T) {
 				s := started(t, c.scenes...)
 				s.send(ptp.Go, "4:0f")
 				s.hears(`111 0 ["4:0f"]`)
-				synctest.Wait() // the stop of rank 0 is held, for those of the others
+				synctest.Wait() // the stop of rank 0 is held, for the stops of the others
 				c.send(s)
 				for _, want := range c.want {
 					s.hears(want)

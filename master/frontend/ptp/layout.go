@@ -73,7 +73,8 @@ func (v *valuer) postBytes(ctx context.Context, expr string, ranks rank.Set, siz
 	return pieces
 }
 
-// wasLaidOut remembers that an expression has a layout; size is that of its memory, 0 if it was not read.
+// wasLaidOut remembers that an expression has a layout; size is the size of its memory, 0 if it was not
+// read.
 func (f *front) wasLaidOut(expr string, size int) {
 	f.mu.Lock()
 	defer f.mu.Unlock()

@@ -118,7 +118,7 @@ func TestLongArguments(t *testing.T) {
 	s.ends(nil)
 }
 
-// The depth that is told is that of the list of frames, however deep the stack is.
+// The depth that is told is the length of the list of frames, however deep the stack is.
 func TestDepthOfTheList(t *testing.T) {
 	stack := sessiontest.Scene{Events: []session.Event{ofAll(protocol.KindResult, `{"frames":[{"level":0,"func":"f"}]}`)}}
 	launched := sessiontest.Scene{Events: []session.Event{ofAll(protocol.KindResult, "{}"), ofAll(protocol.KindStopped, `{"reason":"entry"}`)}}

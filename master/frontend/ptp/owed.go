@@ -33,7 +33,7 @@ func (o *owed) add(ranks rank.Set) *debt {
 	return d
 }
 
-// owing returns those of some ranks that owe an answer.
+// owing returns which of some ranks owe an answer.
 func (o *owed) owing(ranks rank.Set) rank.Set {
 	var those rank.Set
 	for _, d := range o.debts {

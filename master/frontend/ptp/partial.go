@@ -25,7 +25,7 @@ type partials struct {
 }
 
 type partial struct {
-	id    string // as Eclipse knows it; that of a member or element is PARENT.NAME
+	id    string // as Eclipse knows it; for a member or element PARENT.NAME
 	expr  string
 	whole bool // members and elements were asked for
 	ranks rank.Set

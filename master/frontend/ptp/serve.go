@@ -25,8 +25,8 @@ type Open func(ctx context.Context) (session.Session, session.Report, error)
 // Serve serves a session to the front end of a connection, until QUIT (nil), the front end has gone
 // (ErrGone), or ctx is done. It builds the session at once, without a request. If the session cannot
 // be built, the front end is told so in the answer to START SESSION, and the connection stays until
-// QUIT: Eclipse waits for commands without limit if the connection ends earlier. The error of Serve
-// is that of open then. It closes the connection; the caller closes the session.
+// QUIT: Eclipse waits for commands without limit if the connection ends earlier. Serve then returns
+// the error of open. It closes the connection; the caller closes the session.
 //
 // Goroutines: Serve itself processes commands and events, in order; one reads, one writes, one
 // opens the session, and each action (action.go) has one. All have ended when Serve returns.

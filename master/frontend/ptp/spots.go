@@ -66,7 +66,7 @@ func (s spots) of(ranks rank.Set) spots {
 	return all
 }
 
-// changed returns the spots after a change of those of some ranks.
+// changed returns the spots after the spots of some ranks have changed.
 func (s spots) changed(ranks rank.Set, change func(*spot)) spots {
 	all := s
 	for _, x := range s.of(ranks) {
@@ -101,7 +101,8 @@ type framed struct {
 }
 
 // levels divides ranks by the level at which they have the frame of an expression, evaluated at earlier spots.
-// Gone have the frame no more; those of lost have it no more either, but the expression may not be about it.
+// The ranks in gone have the frame no more. The ranks in lost do not have it either, but the expression may
+// not be about it.
 func (s spots) levels(earlier spots, ranks rank.Set, expr string) (at []framed, gone, lost rank.Set) {
 	for _, then := range earlier.of(ranks) {
 		for _, now := range s.of(then.ranks) {

@@ -40,7 +40,7 @@ func (f *front) stopped(ctx context.Context, g protocol.Group) {
 }
 
 const (
-	// stopHold is how long a stop waits for those of the other ranks of the last GO or STEP, to be
+	// stopHold is how long a stop waits for stops of the other ranks of the last GO or STEP, to be
 	// reported with them in one event. The gdbs of a node stop one after the other. The original holds
 	// stops for 100 ms on each level of its tree.
 	stopHold = 40 * time.Millisecond

@@ -180,7 +180,8 @@ func (v *valuer) isForPeople(t typed) bool {
 // referenceHead matches what gdb shows before the target of a reference.
 var referenceHead = regexp.MustCompile(`^\(.*?&\) @0x[0-9a-f]+: `)
 
-// beginsWithMembers reports whether a text is that of a structure or an array without a printer: {x = 1}.
+// beginsWithMembers reports whether a text is a structure or an array that gdb prints without a printer:
+// {x = 1}.
 func beginsWithMembers(text string, t *ptp.Type) bool {
 	rest, open := strings.CutPrefix(text, "{")
 	switch {

@@ -52,7 +52,7 @@ func CauseOf(ends []Ending, all rank.Set, e End) (reason hangfile.Reason, ok boo
 // crashed looks for ranks that were ended by a signal because of an error.
 func crashed(ends []Ending, _ rank.Set, _ End) (hangfile.Reason, bool) {
 	by := map[string]rank.Set{}
-	var order []string // signals, that of the first end first
+	var order []string // signals, the one of the first end first
 	var all rank.Set
 	for i := range ends {
 		x := &ends[i].Exit
@@ -100,8 +100,8 @@ func aborted(ends []Ending, all rank.Set, e End) (hangfile.Reason, bool) {
 }
 
 // killed looks for ranks that were killed while the others ran. Starters end ranks by SIGTERM and SIGKILL, so only
-// the first end counts, and only if the starter's exit status tells of it: that of a shell, or the number of the
-// signal (MPICH). The starter of MPICH kills all ranks, also the one that has aborted the job.
+// the first end counts, and only if the starter's exit status tells of it: as a shell gives it, or as the number
+// of the signal (MPICH). The starter of MPICH kills all ranks, also the one that has aborted the job.
 func killed(ends []Ending, _ rank.Set, e End) (hangfile.Reason, bool) {
 	if len(ends) == 0 || ends[0].Exit.Signal != "SIGKILL" {
 		return hangfile.Reason{}, false

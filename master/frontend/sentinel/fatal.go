@@ -31,7 +31,7 @@ func (f *failure) text() string {
 // fatal looks for the messages of MPI's own error handler.
 func fatal(ends []Ending, all rank.Set, e End) (hangfile.Reason, bool) {
 	in := map[string]rank.Set{}
-	var order []string // texts, that of the first message first
+	var order []string // texts, the first message's first
 	var ranks rank.Set
 	for _, f := range append(failuresOfOpenMPI(e.Tail), failuresOfMPICH(e.Tail)...) {
 		var one rank.Set

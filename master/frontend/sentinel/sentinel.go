@@ -34,8 +34,8 @@ type Config struct {
 	Output func() int64
 	// Stalled is called when the job has stalled, once until there is progress again. Meanwhile no samples are taken.
 	Stalled func(context.Context, *Sight)
-	// Current reports whether the processes are those of the ranks still. If it does not when the job seems to have
-	// stalled, Run ends. nil: they are.
+	// Current reports whether the processes are still the ranks. If it does not when the job seems to have stalled,
+	// Run ends. nil: they are.
 	Current func() bool
 	// Remark shows a message to the user.
 	Remark func(string)

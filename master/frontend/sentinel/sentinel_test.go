@@ -222,7 +222,7 @@ func TestTroubles(t *testing.T) {
 	}
 }
 
-// Processes that are not those of the ranks any more have not stalled.
+// Processes that are not the ranks any more have not stalled.
 func TestOutdated(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		f := &fake{t: t, samples: []string{"first@0-3", "none@0-3"}}

@@ -58,7 +58,7 @@ const maxParts = 40
 func Of(then, now *hangfile.File) *Changes {
 	c := &Changes{Then: subjectOf(then), Now: subjectOf(now)}
 	c.lines("reason", []string{then.Reason.String()}, []string{now.Reason.String()})
-	if then.Reason.Kind != hangfile.Asked && now.Reason.Kind != hangfile.Asked { // else it is that of sdm
+	if then.Reason.Kind != hangfile.Asked && now.Reason.Kind != hangfile.Asked { // else it is sdm's
 		c.lines("command", []string{then.Job.Line()}, []string{now.Job.Line()})
 	}
 	c.lines("verdict", verdictOf(then), verdictOf(now))

@@ -59,7 +59,7 @@ func (s *Session) having(wanted func(stack.Frame) bool) (in rank.Set) {
 	return in
 }
 
-// group returns a set that was named, or that of a state.
+// group returns a named set, or the set of ranks in a state.
 func (s *Session) group(name string) (rank.Set, bool) {
 	if set, ok := s.groups[name]; ok {
 		return set, true
