@@ -35,7 +35,7 @@ func TestRunFromInitToQuit(t *testing.T) {
 	r.send(wire.Quit, rank.Set{}, struct{}{})
 	s.wait(t)
 	if s.status != 7 || s.err != nil {
-		t.Errorf("status %d, %v; want that of the rank", s.status, s.err)
+		t.Errorf("status %d, %v; want the status of the rank", s.status, s.err)
 	}
 }
 

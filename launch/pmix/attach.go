@@ -30,7 +30,7 @@ type AttachSpec struct {
 // The server is left when the job ends, too: PRRTE 5's mpirun does not end while a tool is
 // connected.
 //
-// Goroutines: those of Helper; one from Acquire that waits for the end of the job, or for End.
+// Goroutines: Helper's; one from Acquire that waits for the end of the job, or for End.
 type Attach struct {
 	connection
 	nspace string

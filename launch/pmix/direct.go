@@ -32,7 +32,7 @@ type DirectSpec struct {
 //	Ended         both jobs are over
 //	End           kill what is left, leave the server
 //
-// Goroutines: those of Helper.
+// Goroutines: Helper's.
 type Direct struct {
 	connection
 	spec   DirectSpec

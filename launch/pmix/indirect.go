@@ -35,8 +35,8 @@ type IndirectSpec struct {
 // this process is killed, sdm-pmix ends the job while its ranks are held, and releases them if
 // debuggers were attached.
 //
-// Goroutines: those of Helper and Starter; one from Acquire that waits for the end of the job, or
-// for End.
+// Goroutines: the ones of Helper and Starter; one from Acquire that waits for the end of the job,
+// or for End.
 type Indirect struct {
 	connection
 	starter

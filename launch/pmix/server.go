@@ -32,7 +32,7 @@ type ServerSpec struct {
 
 // connection is the connection of a session to a server, and what the server's events have told.
 //
-// Goroutines: those of Helper; with Log one that writes faults, from the connection to the end of
+// Goroutines: Helper's; with Log one that writes faults, from the connection to the end of
 // sdm-pmix, for which finish waits.
 type connection struct {
 	ServerSpec

@@ -164,7 +164,7 @@ func TestColumnAgreesWithTwin(t *testing.T) {
 			for i, v := range values {
 				if p := parseNumber(v); p.class == finite && p.compare(parseNumber(e.Value)) == 0 {
 					if holders++; holders <= maxTallyRanks && !e.Ranks.Contains(rank.ID(i)) {
-						t.Fatalf("rank %d is not among those of %s: %v", i, e.Value, e.Ranks)
+						t.Fatalf("rank %d is not among the ranks of %s: %v", i, e.Value, e.Ranks)
 					}
 				}
 			}

@@ -57,7 +57,7 @@ func TestLane(t *testing.T) {
 		"a reply to another request overtakes":                {[]wire.Message{say(stdout, 0), reply(1, 0), reply(2, 1)}, "2 0 1"},
 		"replies of one rank keep their order":                {[]wire.Message{say(stdout, 0), reply(1, 0), reply(2, 0)}, "0 1 2"},
 		"numbered packets of one server keep their order":     {[]wire.Message{marked(say(stdout, 0), 1, 7), marked(say(stopped, 1), 2, 7)}, "0 1"},
-		"a numbered packet overtakes that of another server":  {[]wire.Message{marked(say(stdout, 0), 1, 7), marked(say(stopped, 1), 2, 8)}, "1 0"},
+		"a numbered packet overtakes another server's":        {[]wire.Message{marked(say(stdout, 0), 1, 7), marked(say(stopped, 1), 2, 8)}, "1 0"},
 		"a loss does not overtake packets of the lost server": {[]wire.Message{marked(say(stdout, 0), 1, 5), lost}, "0 1"},
 		"a loss overtakes packets of other servers":           {[]wire.Message{marked(say(stdout, 0), 1, 4), lost}, "1 0"},
 		"nothing overtakes a packet that is sent again":       {[]wire.Message{say(stdout, 0), again, reply(1, 1), say(stopped, 2)}, "0 1 3 2"},

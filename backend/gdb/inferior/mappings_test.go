@@ -57,7 +57,7 @@ func TestMaps(t *testing.T) {
 	mark := func() { m.texts[pid] = mapsText{m.texts[pid].ran, marked} }
 	mark()
 	if text, _ := m.of(pid); text != marked {
-		t.Error("those of a process that has not run are read again")
+		t.Error("mappings of a process that has not run are read again")
 	}
 	for range 2 {
 		cat.Process.Signal(syscall.SIGCONT)
@@ -66,7 +66,7 @@ func TestMaps(t *testing.T) {
 			t.Fatal(err)
 		}
 		if got, _ := m.of(pid); got == marked {
-			t.Error("those of a process that has run are not read again")
+			t.Error("mappings of a process that has run are not read again")
 		}
 		mark()
 	}

@@ -124,7 +124,7 @@ func TestHelperThreads(t *testing.T) {
 		}
 	}
 	if _, ok := o.helper(nil); ok {
-		t.Error("no stack at all is that of a helper")
+		t.Error("no stack at all is taken for the stack of a helper")
 	}
 }
 

@@ -27,7 +27,8 @@ type search struct {
 	local           string // the function of a local one
 }
 
-// artificial is the name of units that refer to others for names: those of gcc after optimization at link time.
+// artificial is the name of units that refer to others for names: gcc makes them when it optimizes at link
+// time.
 const artificial = "<artificial>"
 
 // walkAll visits the units.
