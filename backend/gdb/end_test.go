@@ -38,7 +38,7 @@ func TestEnds(t *testing.T) {
 			if g := r.await(0, c.kind); string(g.Body) != c.body {
 				t.Errorf("got %v", g)
 			}
-			r.fault("print", protocol.Args{Expr: "1"}, protocol.FaultState, "the rank ")
+			r.fault("print", protocol.Args{Expr: "argc"}, protocol.FaultState, "the rank ")
 			r.fault("kill", protocol.Args{}, protocol.FaultState, "the rank ")
 		})
 	}

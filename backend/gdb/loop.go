@@ -28,6 +28,7 @@ type loop struct {
 	custody   Custody
 	sources   *sourcefile.Files
 	hashers   *inferior.Hashers
+	lookups   *afterEnd
 	programs  inferior.Programs
 	maps      inferior.Maps
 	began     time.Time
@@ -57,7 +58,7 @@ func newLoop(e *Engine, sink backend.Sink) *loop {
 	l := &loop{
 		e: e, sink: sink, custody: custody, sources: sourcefile.New(), hashers: inferior.NewHashers(), began: time.Now(),
 		gdbs: map[int32]*gdbProcess{}, entries: map[int32]*rankEntry{}, ranks: map[rank.ID]*rankEntry{},
-		ctx: context.Background(),
+		lookups: newAfterEnd(), ctx: context.Background(),
 	}
 	if a := e.cfg.Ahead; a != nil {
 		l.ahead, l.forker, l.indexes, l.last = a, a.forker, a.indexes, int32(len(a.gdbs))

@@ -29,7 +29,8 @@ type rankEntry struct {
 	machine  *debugger.Machine
 	target   *inferior.Process
 	gdb      *gdbProcess
-	gdbEnded bool // its gdb has ended
+	gdbEnded bool   // its gdb has ended
+	program  string // what it executed when it stopped; "": not known
 	// The following are about a process that was attached to.
 	stopped  bool // it was stopped by a signal before
 	halted   bool // sdm has stopped it, for another gdb
@@ -140,6 +141,8 @@ func (l *loop) follow(s *rankEntry, pid int) {
 func (l *loop) do(r backend.Request) {
 	now := l.now()
 	c := request.CommandOf(r.Command)
+	var over map[string]rank.Set // ranks that have ended, by program
+	var line string              // what the gdb of such a program is told
 	for id := range r.Ranks.All() {
 		s := l.ranks[id]
 		if s == nil {
@@ -147,6 +150,15 @@ func (l *loop) do(r backend.Request) {
 			f.Op = r.Command.Name
 			l.refuse(r.ID, id, &f)
 			continue
+		}
+		if s.program != "" {
+			if text := values.LineAfterEnd(c, s.machine.State); text != "" {
+				if over == nil {
+					over = map[string]rank.Set{}
+				}
+				over[s.program], line = over[s.program].Union(rank.Of(id)), text
+				continue
+			}
 		}
 		if len(l.touched) > 0 && l.touched[0] != s.gdb {
 			l.applyOutputs() // the first gdbs work while the others are still being asked
@@ -156,6 +168,9 @@ func (l *loop) do(r backend.Request) {
 			s.machine.Do(now, r.ID, r.Wait, c)
 		})
 		l.touch(s.gdb)
+	}
+	for program, ranks := range over {
+		l.askFile(r, c, program, line, ranks)
 	}
 }
 

@@ -3,6 +3,7 @@
 package gdb
 
 import (
+	"slices"
 	"time"
 
 	"sdm/backend/gdb/debugger"
@@ -35,6 +36,7 @@ func (l *loop) run() {
 	}
 	l.custody.Close()
 	l.hashers.Close()
+	l.lookups.close()
 	l.sources.Close(l.ctx)
 	l.e.mu.Lock()
 	l.e.shut, l.e.inbox = true, nil
@@ -128,6 +130,10 @@ func (l *loop) applyOutputs() {
 			if out.Detached && !l.closing {
 				s.halted = false // its gdb has had it since, and has left nothing in it
 				l.release(s, false)
+			}
+			stopped := func(m debugger.Message) bool { return m.Group.Kind == protocol.KindStopped }
+			if !l.e.cfg.StandIns && slices.ContainsFunc(out.Messages, stopped) {
+				s.learnProgram()
 			}
 			l.messages = append(l.messages, out.Messages...)
 			for _, o := range out.Reads {
