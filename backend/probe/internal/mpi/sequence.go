@@ -16,17 +16,26 @@ const (
 	bytesOfPeer  = 128  // of the object of the ob1 layer for a peer, which has numbers of messages, and queues
 )
 
-// Sequences returns a hash of how many messages have been sent to, and have come from, all peers in the
-// communicators that are known, as the ob1 layer of Open MPI numbers them. It changes if a message
-// is sent or arrives. ok is false if the library does not number them so.
-func (l *Library) Sequences() (hash uint64, ok bool) {
+// Sequences is SequencesOf for the communicators that are known.
+func (l *Library) Sequences() (hash uint64, ok bool) { return l.SequencesOf(l.Handles()) }
+
+// Handles returns the communicators that are known, at most maxSequenced.
+func (l *Library) Handles() []uint64 {
+	all := slices.Sorted(maps.Keys(l.comms))
+	return all[:min(len(all), maxSequenced)]
+}
+
+// SequencesOf returns a hash of how many messages have been sent to, and have come from, all peers in
+// communicators, as the ob1 layer of Open MPI numbers them. It changes if a message is sent or arrives. Handles that
+// are none of a communicator (any more) are passed over. ok is false if the library does not number them so.
+func (l *Library) SequencesOf(handles []uint64) (hash uint64, ok bool) {
 	if l.Family != OpenMPI {
 		return 0, false
 	}
 	sum := digest.New()
-	for i, handle := range slices.Sorted(maps.Keys(l.comms)) {
-		c := l.comms[handle]
-		if c.Err != nil || i >= maxSequenced {
+	for _, handle := range handles {
+		c := l.communicator(handle)
+		if c.Err != nil {
 			continue
 		}
 		peers := openMPI{l}.peersOf(handle, min(len(c.peers()), maxCounted))

@@ -3,6 +3,8 @@
 package sampler
 
 import (
+	"slices"
+
 	"sdm/backend/probe/internal/hold"
 	"sdm/backend/probe/internal/mpi"
 	"sdm/backend/probe/internal/snapshot"
@@ -31,7 +33,10 @@ func (r *reading) blockedCalls() map[int]blocked {
 	}
 	var library *mpi.Library
 	s := r.shot
-	defer func() { r.numbered(s, library) }()
+	defer func() {
+		library = r.numbered(s, library)
+		r.counted(library)
+	}()
 	for i := range s.Threads {
 		t := &s.Threads[i]
 		if !mpi.IsIn(s, t) {
@@ -64,19 +69,48 @@ type number struct {
 
 // numbered asks the library of MPI for the number of the process, until it knows. A process that has not called
 // MPI_Init yet is asked again when it has been in a call of MPI. library is the one of the process; nil: not opened.
-func (p *process) numbered(s *snapshot.Process, library *mpi.Library) {
-	if p.number.known || p.number.asked && library == nil || len(s.Threads) == 0 || len(p.images) == 0 {
-		return
+// It returns the library if that is open.
+func (r *reading) numbered(s *snapshot.Process, library *mpi.Library) *mpi.Library {
+	p := r.process
+	if p.number.known && !r.options.Progress || !p.number.known && p.number.asked && library == nil ||
+		len(s.Threads) == 0 || len(p.images) == 0 {
+		return library
 	}
 	p.number.asked = true
 	if library == nil {
 		if library = mpi.Open(s, &p.images[0].mpi, s.Threads[0].Pointer); library == nil {
-			return
+			return nil
 		}
+	}
+	if p.number.known {
+		return library
 	}
 	if p.number.value, p.number.known = library.Number(); p.number.known {
 		p.number.version = library.Version()
 	}
+	return library
+}
+
+// maxComms bounds the communicators of a process in which messages are counted.
+const maxComms = 64
+
+// counted sets what MPI counts of the messages of a process: in MPI_COMM_WORLD and in the communicators of all calls in
+// which it has been seen. It is seldom seen in a call if it sleeps or waits for a device between short ones.
+func (r *reading) counted(library *mpi.Library) {
+	if library == nil || !r.options.Progress || !r.number.known {
+		return
+	}
+	library.World()
+	for _, handle := range library.Handles() {
+		if len(r.comms) < maxComms && !slices.Contains(r.comms, handle) {
+			r.comms = append(r.comms, handle)
+		}
+	}
+	sequences, ok := library.SequencesOf(r.comms)
+	if !ok {
+		sequences = r.arrivals()
+	}
+	r.messages = sequences
 }
 
 // withCall adds what a call of MPI waits for to the level of its function. levels are of frame i of

@@ -39,6 +39,7 @@ type process struct {
 	mayPython *pythonImages
 	python    *pythonOf   // nil: it has no interpreter of Python
 	number    number      // in MPI_COMM_WORLD
+	comms     []uint64    // communicators of calls in which it was, see counted
 	tracer    hold.Tracer // that traced it in our place when it was to be held last
 	// derivable is how many instructions of code without tables may be executed for this sample.
 	derivable int

@@ -3,6 +3,7 @@
 package sampler
 
 import (
+	"cmp"
 	"slices"
 	"strings"
 	"time"
@@ -60,13 +61,11 @@ func tallyOf(pid int) tally { return tally{hold.TransferOf(pid), hold.ChildrenTi
 // signs returns the signs of a process. frames are its stacks as they are shown. Helper threads of runtimes
 // are left out: they spin, or wait with a time limit.
 func (r *reading) signs(w *Waits, frames [][]stack.Frame) *Signs {
-	s := &Signs{threads: map[int]uint64{}}
+	s := &Signs{threads: map[int]uint64{}, messages: cmp.Or(r.messages, w.arrivals)}
 	if s.halted = r.held.Tracer.TID != 0 && r.state == wait.Traced; r.held.Tracer.Passing || r.held.Late() {
 		s.unheld = true
 		return s
 	}
-	messages := digest.New()
-	counted := false
 	for i := range r.shot.Threads {
 		t := &r.shot.Threads[i]
 		c, inMPI := r.calls[t.TID]
@@ -79,17 +78,6 @@ func (r *reading) signs(w *Waits, frames [][]stack.Frame) *Signs {
 		}
 		r.addStamp(hash, t, call, remainders(t))
 		s.threads[t.TID] = hash.Sum()
-		if inMPI && c.sequenced {
-			addNumber(messages, c.sequences)
-			counted = true
-		}
-	}
-	if w.arrivals != 0 {
-		addNumber(messages, w.arrivals)
-		counted = true
-	}
-	if counted {
-		s.messages = messages.Sum()
 	}
 	if value := r.options.Value; value != nil {
 		s.value, s.Trouble = r.valueOf(value)
@@ -188,7 +176,7 @@ func (x *Progress) compare(now *Signs, seen tally, variable bool) string {
 		words = append(words, protocol.ProgressValue)
 	}
 	x.states, x.before = states, seen
-	if now.messages == 0 { // it is in no call of MPI, and they are counted when it is in the next
+	if now.messages == 0 { // not known this time
 		now.messages = x.last.messages
 	}
 	x.last = *now

@@ -31,11 +31,12 @@ type reading struct {
 	defect      *protocol.Fault // of a panic; nil: none
 
 	// When it runs again.
-	held    *hold.Process
-	stopped map[int]*hold.Thread // the threads of held, by thread ID
-	shot    *snapshot.Process
-	calls   map[int]blocked   // of MPI, by thread ID
-	torch   map[int]torchCall // of torch.distributed, by thread ID
+	held     *hold.Process
+	stopped  map[int]*hold.Thread // the threads of held, by thread ID
+	shot     *snapshot.Process
+	calls    map[int]blocked   // of MPI, by thread ID
+	messages uint64            // hash of what MPI counts of messages; 0: not known, or not asked for
+	torch    map[int]torchCall // of torch.distributed, by thread ID
 }
 
 // newReading begins a reading of a process that is to be held.

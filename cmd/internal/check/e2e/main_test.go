@@ -86,7 +86,7 @@ func buildAll() error {
 	work = append(work, []string{"g++", "-g", "-O0", "-o", program("containers"), "containers.cc"})
 	work = append(work, []string{"gfortran", "-g", "-O0", "-J", bench, "-o", program("aif90"), "aif.f90"})
 	for _, s := range starters {
-		for _, name := range []string{"ring", "mpiwait", "mpiecho", "abort", "spinners", "marks"} {
+		for _, name := range []string{"ring", "mpiwait", "mpiecho", "abort", "spinners", "marks", "naps"} {
 			work = append(work, []string{s.compiler, "-g", "-O0", "-o", s.program(name), name + ".c"})
 		}
 	}

@@ -90,6 +90,7 @@ func TestWatch(t *testing.T) {
 			t.Run("crash", func(t *testing.T) { watchCrash(t, line+"tag") })
 			t.Run("killed", func(t *testing.T) { watchIsKilled(t, line+"tag") })
 			t.Run("ends", func(t *testing.T) { watchEnds(t, m) })
+			t.Run("naps", func(t *testing.T) { watchNaps(t, m.command+" -n 3 "+m.program("naps")) })
 		})
 	}
 }
@@ -207,6 +208,14 @@ func watchEnds(t *testing.T, m starter) {
 	w.ranks(5)
 	w.signal(syscall.SIGTERM)
 	w.fails()
+	w.noFile()
+}
+
+// watchNaps watches a job that works and is nearly always asleep at the same place: its messages tell.
+func watchNaps(t *testing.T, line string) {
+	s := newScene(t)
+	w := s.watch("--stall 2s --interval 300ms -o hang", line+" 600")
+	w.exits(0)
 	w.noFile()
 }
 
