@@ -72,35 +72,67 @@ func compareFirst(a, b rank.Set) int {
 	return cmp.Compare(x, y)
 }
 
-// maxCallers bounds the functions that are named as callers of a call.
-const maxCallers = 3
+// Bounds of the functions that are named as callers of a call, and of the lines of each.
+const (
+	maxCallers = 3
+	maxLines   = 6
+)
 
-// calledBy returns the functions that have made the call of ranks, if the function is known for each
-// rank.
+// calledBy returns the functions that have made the call of ranks, with the lines of all ranks: ", called by main
+// (x.c:57, x.c:60)". It is "" if the caller of a rank is not known.
 func calledBy(g *wait.Graph, ranks rank.Set) string {
-	var callers []string
+	type caller struct {
+		name   string
+		places []string
+	}
+	var callers []caller
 	for _, d := range g.Doings() {
-		if len(callers) > maxCallers || !d.Ranks.Intersects(ranks) {
+		if !d.Ranks.Intersects(ranks) {
 			continue
 		}
 		names := d.Names()
 		if len(names) == 0 || strings.HasPrefix(names[0], "??") {
 			return ""
 		}
-		if text := frameText(names[0]); !slices.Contains(callers, text) {
-			callers = append(callers, text)
+		name, at := callerOf(names[0])
+		i := slices.IndexFunc(callers, func(c caller) bool { return c.name == name })
+		if i < 0 {
+			i = len(callers)
+			callers = append(callers, caller{name: name})
+		}
+		if c := &callers[i]; at != "" && !slices.Contains(c.places, at) {
+			c.places = append(c.places, at)
 		}
 	}
+	var parts []string
+	for _, c := range callers[:min(len(callers), maxCallers)] {
+		if len(c.places) > maxLines {
+			c.places = append(c.places[:maxLines:maxLines], "others")
+		}
+		if len(c.places) > 0 {
+			c.name += " (" + strings.Join(c.places, ", ") + ")"
+		}
+		parts = append(parts, c.name)
+	}
 	if len(callers) > maxCallers {
-		callers = append(callers[:maxCallers], "others")
+		parts = append(parts, "others")
 	}
-	if n := len(callers); n > 1 {
-		callers = []string{strings.Join(callers[:n-1], ", ") + " and " + callers[n-1]}
+	if n := len(parts); n > 1 {
+		parts = []string{strings.Join(parts[:n-1], ", ") + " and " + parts[n-1]}
 	}
-	if len(callers) == 0 {
+	if len(parts) == 0 {
 		return ""
 	}
-	return ", called by " + callers[0]
+	return ", called by " + parts[0]
+}
+
+// callerOf divides a frame as sentences show it into function and line: "main" and "x.c:57"; at is "" if it has none.
+func callerOf(frame string) (function, at string) {
+	text := frameText(frame)
+	if f, rest, ok := strings.Cut(text, " ("); ok && strings.HasSuffix(rest, ")") && text != frame {
+		return f, strings.TrimSuffix(rest, ")")
+	}
+	return text, ""
 }
 
 // placeOf returns where ranks wait outside of MPI, if it is the same for all.

@@ -58,15 +58,18 @@ func (s *solver) instead(e *wait.Edge, run wait.Run) string {
 }
 
 // cameFor returns the message that has come in place of the one for which a rank waits by an edge: in the same
-// communicator from the same peer or with the same tag, or both in another communicator.
+// communicator from the same peer or with the same tag, or in another communicator with the same tag, of the same peer
+// first. A receive of any tag takes each tag.
 func (s *solver) cameFor(e *wait.Edge, r rank.ID, peer int) (came, bool) {
 	if s.arrived == nil {
 		s.arrived = arrived(s.g)
 	}
+	fits := func(c came) bool { return c.tag == e.Tag || e.Tag == wait.Any }
 	for _, like := range []func(c came) bool{
 		func(c came) bool { return c.comm == e.Comm && (c.peer == peer || peer == wait.Any) },
-		func(c came) bool { return c.comm == e.Comm && c.tag == e.Tag },
-		func(c came) bool { return c.comm != e.Comm && c.tag == e.Tag && (c.peer == peer || peer == wait.Any) },
+		func(c came) bool { return c.comm == e.Comm && fits(c) },
+		func(c came) bool { return c.comm != e.Comm && fits(c) && (c.peer == peer || peer == wait.Any) },
+		func(c came) bool { return c.comm != e.Comm && fits(c) },
 	} {
 		for _, c := range s.arrived[r] {
 			if like(c) {

@@ -201,6 +201,11 @@ func TestRules(t *testing.T) {
 			"certain: deadlock: 0 waits for 1 (receive tag 99, 1 has sent tag 99 on copy), 1-2 wait in MPI_Barrier on MPI_COMM_WORLD for 0"},
 		{"a message with another tag has arrived for a receive from any rank", jobOf(3).came("0", 1, 7, "w").waits("0", receive(wait.Any, 99)).in("1-2", "MPI_Barrier", "w"),
 			"certain: deadlock: 0 waits for any of 1-2 (receive tag 99, 1 has sent tag 7), 1-2 wait in MPI_Barrier on MPI_COMM_WORLD for 0"},
+		{"a message of another sender has arrived at a receive of any tag", jobOf(4).came("0", 2, 5, "w").waits("0", receive(1, wait.Any)).in("1-3", "MPI_Barrier", "w"),
+			"certain: deadlock: 0 waits for 1 (receive any tag, 2 has sent tag 5), 1-3 wait in MPI_Barrier on MPI_COMM_WORLD for 0"},
+		{"another sender has sent it on another communicator", jobOf(3).came("0", 2, 0, "w").add("0", withEdge(wait.Rank{Comms: []wait.Comm{jobOf(3).comm("pair:0-1")}},
+			receive(1, 0, func(e *wait.Edge) { e.Comm = "pair:0-1" }))).in("1-2", "MPI_Barrier", "w"),
+			"certain: deadlock: 0 waits for 1 (receive tag 0 on pair, 2 has sent tag 0 on MPI_COMM_WORLD), 1-2 wait in MPI_Barrier on MPI_COMM_WORLD for 0"},
 		{"requests of a collective", jobOf(4).in("0-1", "MPI_Wait", "w").in("3", "MPI_Waitall", "w").does("2", wait.Sleeping, "sleep from libc.so.6", "f x.c:1"),
 			"certain: 0-1 wait in MPI_Wait (collective) and 3 waits in MPI_Waitall (collective) on MPI_COMM_WORLD for 2; 2 sleeps in f (x.c:1)"},
 		{"a rank may have made the request of a collective", jobOf(4).in("0-1", "MPI_Wait", "w").waits("3", receive(0, 5)).does("2", wait.Running, "f x.c:1"),
@@ -272,8 +277,11 @@ func TestCallers(t *testing.T) {
 		want    string
 	}{
 		{"the same", []string{"f x.c:1", "f x.c:1"}, "[1-2] MPI_Recv from 0 tag 1, called by f (x.c:1)"},
-		{"several", []string{"f x.c:1", "f x.c:2", "g x.c:1"}, "[1-3] MPI_Recv from 0 tag 1, called by f (x.c:1), f (x.c:2) and g (x.c:1)"},
-		{"many", []string{"f x.c:1", "f x.c:2", "f x.c:3", "f x.c:4"}, "[1-4] MPI_Recv from 0 tag 1, called by f (x.c:1), f (x.c:2), f (x.c:3) and others"},
+		{"several", []string{"f x.c:1", "f x.c:2", "g x.c:1"}, "[1-3] MPI_Recv from 0 tag 1, called by f (x.c:1, x.c:2) and g (x.c:1)"},
+		{"many", []string{"f x.c:1", "f x.c:2", "f x.c:3", "f x.c:4"}, "[1-4] MPI_Recv from 0 tag 1, called by f (x.c:1, x.c:2, x.c:3, x.c:4)"},
+		{"many functions", []string{"f x.c:1", "g x.c:2", "h x.c:3", "i x.c:4"}, "[1-4] MPI_Recv from 0 tag 1, called by f (x.c:1), g (x.c:2), h (x.c:3) and others"},
+		{"many lines", []string{"f x.c:1", "f x.c:2", "f x.c:3", "f x.c:4", "f x.c:5", "f x.c:6", "f x.c:7"},
+			"[1-7] MPI_Recv from 0 tag 1, called by f (x.c:1, x.c:2, x.c:3, x.c:4, x.c:5, x.c:6, others)"},
 		{"one that is not known", []string{"f x.c:1", "?? from x"}, "[1-2] MPI_Recv from 0 tag 1"},
 	} {
 		t.Run(c.name, func(t *testing.T) {

@@ -386,6 +386,57 @@ static void othercomm(void) // rank 2 has sent in another communicator
     MPI_Barrier(copy);
 }
 
+static void zero(void) // a message of rank 0 with tag 0: zero in MPICH's own numbers, too
+{
+    MPI_Request q;
+    if (rank == 1) {
+        MPI_Irecv(buffer, 1, MPI_INT, 0, 0, MPI_COMM_WORLD, &q);
+        MPI_Wait(&q, MPI_STATUS_IGNORE);
+    }
+    MPI_Barrier(MPI_COMM_WORLD);
+}
+
+static void zeros(void) // the same with any tag
+{
+    MPI_Request q;
+    if (rank == 1) {
+        MPI_Irecv(buffer, 1, MPI_INT, 0, MPI_ANY_TAG, MPI_COMM_WORLD, &q);
+        MPI_Wait(&q, MPI_STATUS_IGNORE);
+    }
+    MPI_Barrier(MPI_COMM_WORLD);
+}
+
+static void zerosend(void) // a send of rank 0 with tag 0
+{
+    MPI_Request q;
+    if (rank == 0) {
+        MPI_Issend(buffer, big, MPI_CHAR, 1, 0, MPI_COMM_WORLD, &q);
+        MPI_Wait(&q, MPI_STATUS_IGNORE);
+    }
+    MPI_Barrier(MPI_COMM_WORLD);
+}
+
+static void anytag(void) // rank 3 takes any message of rank 1; rank 2 has sent one
+{
+    if (rank == 2)
+        MPI_Send(&rank, 1, MPI_INT, 3, 5, MPI_COMM_WORLD);
+    if (rank == 3)
+        MPI_Recv(&rank, 1, MPI_INT, 1, MPI_ANY_TAG, MPI_COMM_WORLD, MPI_STATUS_IGNORE);
+    MPI_Barrier(MPI_COMM_WORLD);
+}
+
+static void elsewhere(void) // rank 3 waits for rank 2 on a communicator of both; rank 0 has sent on another one
+{
+    MPI_Comm pair;
+    MPI_Comm_split(MPI_COMM_WORLD, rank == 2 || rank == 3, 0, &pair);
+    MPI_Comm_set_name(pair, "pair");
+    if (rank == 0)
+        MPI_Send(&rank, 1, MPI_INT, 3, 9, MPI_COMM_WORLD);
+    if (rank == 3)
+        MPI_Recv(&rank, 1, MPI_INT, 0, 9, pair, MPI_STATUS_IGNORE);
+    MPI_Barrier(MPI_COMM_WORLD);
+}
+
 static void writeall(void)
 {
     MPI_File f;
@@ -701,6 +752,7 @@ static const struct { const char *name; void (*run)(void); } cases[] = {
     {"busy", busy}, {"imbalance", imbalance}, {"pipeline", pipeline}, {"pingpong", pingpong}, {"master", master},
     {"writer", writer}, {"roots", roots},
     {"crossed", crossed}, {"longring", longring}, {"request", request}, {"mixed", mixed}, {"othercomm", othercomm},
+    {"zero", zero}, {"zeros", zeros}, {"zerosend", zerosend}, {"anytag", anytag}, {"elsewhere", elsewhere},
     {"writeall", writeall}, {"lock", lock}, {"probe", probe}, {"polls", polls}, {"tests", tests}, {"setup", setup}, {"early", early},
     {"passive", passive}, {"threads", threads}, {"shell", shell}, {"pipes", pipes}, {"splits", splits}, {"groups", groups}, {"checkpoint", checkpoint},
 };

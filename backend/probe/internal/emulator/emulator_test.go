@@ -249,6 +249,23 @@ func TestUndo(t *testing.T) {
 	}
 }
 
+// TestWritten finds what functions have written into memory of the process, and nothing that was there before.
+func TestWritten(t *testing.T) {
+	code := make(image, 4096) // each page of the memory
+	copy(code[64:], "\x05\x00\x00\x00\x00\x00\x00\x00")
+	m := emulator.New(code)
+	m.PutUint(4096+8, 5, 8)
+	m.PutUint(4096+24, 6, 8)
+	m.PutUint(m.Alloc(8), 5, 8)
+	if got := m.Written(5); len(got) != 1 || got[0] != 4096+8 {
+		t.Errorf("%x", got)
+	}
+	m.Undo()
+	if got := m.Written(5); len(got) != 0 {
+		t.Errorf("after Undo: %x", got)
+	}
+}
+
 // linkedOnce has one link.
 type linkedOnce struct {
 	image

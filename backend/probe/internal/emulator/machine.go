@@ -9,6 +9,8 @@ import (
 	"encoding/binary"
 	"errors"
 	"fmt"
+	"maps"
+	"slices"
 
 	"sdm/backend/probe/internal/amd64"
 )
@@ -230,6 +232,24 @@ func (m *Machine) write(addr uint64, b []byte) {
 		n := copy(p.bytes[addr%pageSize:], b)
 		b, addr = b[n:], addr+uint64(n)
 	}
+}
+
+// Written returns where functions have written a number of 8 bytes into memory of the process, at multiples of 8,
+// ascending.
+func (m *Machine) Written(v uint64) (all []uint64) {
+	for _, n := range slices.Sorted(maps.Keys(m.pages)) {
+		p := m.pages[n]
+		if !p.written || own(n*pageSize) {
+			continue
+		}
+		before := m.process.Page(n)
+		for i := 0; i < pageSize; i += 8 {
+			if binary.LittleEndian.Uint64(p.bytes[i:]) == v && binary.LittleEndian.Uint64(before[i:]) != v {
+				all = append(all, n*pageSize+uint64(i))
+			}
+		}
+	}
+	return all
 }
 
 // load returns a number that an instruction reads, and records the read.

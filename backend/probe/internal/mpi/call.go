@@ -70,7 +70,7 @@ type Cache struct {
 	// versions are results of Library.Version, by the image of MPI.
 	versions map[string]string
 	jumps    map[string]map[uint64]string // see Library.jumper, by image
-	tags     map[string]int               // index of the word of a request of UCX that is the tag of a send, by the image of MPI
+	tags     map[string][]int             // how far the tag is from the endpoint in a send of UCX, by the image of MPI
 }
 
 // instructions returns the decoded instructions of an image, by its key.

@@ -108,6 +108,9 @@ func isComplete(object uint64, b []byte) bool {
 	return counter > object && counter+4 <= object+uint64(len(b)) && binary.LittleEndian.Uint32(b[counter-object:]) == 0
 }
 
+// bytesOfUCX are those of a request of UCX, up to its end, that are searched.
+const bytesOfUCX = 320
+
 // messageOfMPICH reads a request of a message.
 func (l *Library) messageOfMPICH(object uint64, b []byte) Request {
 	q := Request{Kind: "send", Done: isComplete(object, b), Why: "peer not known"}
@@ -115,14 +118,13 @@ func (l *Library) messageOfMPICH(object uint64, b []byte) Request {
 	if kindOfMPICH(b) == receiveOfMPICH {
 		q.Kind, find = "receive", l.receiveIn
 	}
-	const before = 320 // bytes of the request of UCX, up to its end, that are searched
 	for offset := 64; offset+8 <= len(b); offset += 8 {
 		at := binary.LittleEndian.Uint64(b[offset:])
 		if at < 1<<20 || at>>47 != 0 || at&7 != 0 || l.process.At(at) != nil {
 			continue
 		}
-		words := make([]byte, before)
-		if l.machine.Read(at-before, words) && find(&q, wordsOf(words)) {
+		words := make([]byte, bytesOfUCX)
+		if l.machine.Read(at-bytesOfUCX, words) && find(&q, wordsOf(words)) {
 			break
 		}
 	}
@@ -149,9 +151,10 @@ func (l *Library) receiveIn(q *Request, words []uint64) bool {
 // bitsOfTag are the bits of a UCX tag that hold the tag of the message.
 const bitsOfTag = 1<<29 - 1
 
-// match decodes a tag of UCX and its mask; ok is false if they do not belong to a receive.
+// match decodes a tag of UCX and its mask; ok is false if they do not belong to a receive. The tag of a receive from
+// rank 0, or any rank, with tag 0, or any tag, on MPI_COMM_WORLD is 0: it is its mask that tells it from other zeros.
 func (l *Library) match(q Request, tag, mask uint64) (Request, bool) {
-	if tag == 0 || mask>>48 != 0xffff || bits.OnesCount64(mask) < 16 || tag&^mask&0xffff1fffffff != 0 {
+	if mask>>48 != 0xffff || bits.OnesCount64(mask) < 16 || tag&^mask&0xffff1fffffff != 0 {
 		return q, false
 	}
 	c := l.byContext(tag >> 48)
@@ -162,7 +165,7 @@ func (l *Library) match(q Request, tag, mask uint64) (Request, bool) {
 	if mask>>32&0xffff == 0 {
 		q.Peer = AnySource
 	}
-	if mask&bitsOfTag == 0 {
+	if mask&(bitsOfTag>>1) == 0 { // some releases keep the highest bit for messages of collectives
 		q.Tag = AnyTag
 	}
 	return q, q.Peer == AnySource || q.Peer < len(c.peers())
@@ -176,35 +179,87 @@ func (l *Library) isAsked(q Request, tag, mask uint64) bool {
 	return ok && p[1]&p[2] == tag&mask && p[2] == mask
 }
 
-// sendIn finds peer and tag of a send among the words of a request of UCX: the endpoint of the peer, and
-// a tag that the library gives to UCX for a message to that peer. A tag of rank 0 in MPI_COMM_WORLD
-// looks like any small number: it counts only at the place where another tag was found before.
+// sendIn finds peer and tag of a send among the words of a request of UCX: the endpoint of the peer, and, as far from
+// it as in the library's own sends, a tag that the library gives to UCX for a message to that peer. If that distance is
+// not known, the tag may be anywhere; one of rank 0 in MPI_COMM_WORLD looks like any small number then, and does not
+// count. Exactly one tag must fit.
 func (l *Library) sendIn(q *Request, words []uint64) bool {
-	key := l.machine.image.Module().Key()
-	place, known := l.cache.tags[key]
 	var found []Request
-	at := 0
 	for k, w := range words {
 		c := l.byContext(w >> 48)
-		if c == nil || int(w>>32&0xffff) != c.Rank || known && k != place || !known && w>>32 == 0 {
+		if c == nil || int(w>>32&0xffff) != c.Rank {
+			continue
+		}
+		distances := l.distancesOfTag(c)
+		if len(distances) == 0 && w>>32 == 0 {
 			continue
 		}
 		for peer, to := range l.endpoints(c) {
-			if to.endpoint != 0 && to.tag == w&^bitsOfTag && slices.Contains(words, to.endpoint) {
+			at := slices.Index(words, to.endpoint)
+			if to.endpoint != 0 && to.tag == w&^bitsOfTag && at >= 0 && (len(distances) == 0 || slices.Contains(distances, k-at)) {
 				r := *q
 				r.Comm, r.Peer, r.Tag, r.Why = c, peer, int(w&bitsOfTag), ""
-				found, at = append(found, r), k
+				found = append(found, r)
 			}
 		}
 	}
 	if len(found) != 1 {
 		return false
 	}
-	if l.cache.tags == nil {
-		l.cache.tags = map[string]int{}
-	}
-	*q, l.cache.tags[key] = found[0], at
+	*q = found[0]
 	return true
+}
+
+// maxSends bounds the sends that are tried in the emulator for the place of a tag.
+const maxSends = 4
+
+// distancesOfTag returns how many words behind the endpoint of the peer the tag of a send may be in a request of UCX.
+// A send in the emulator writes them; it need not come to its end. They are the same in all processes with this
+// library. nil: not known.
+func (l *Library) distancesOfTag(c *Communicator) []int {
+	key := l.machine.image.Module().Key()
+	found, known := l.cache.tags[key]
+	if known {
+		return found
+	}
+	tried := 0
+	for peer, to := range l.endpoints(c) {
+		if len(found) == 0 && tried < maxSends && to.endpoint != 0 && peer != c.Rank {
+			found = l.distancesInSend(c, peer, to)
+			tried++
+		}
+	}
+	if tried == 0 {
+		return nil
+	}
+	if l.cache.tags == nil {
+		l.cache.tags = map[string][]int{}
+	}
+	l.cache.tags[key] = found
+	return found
+}
+
+// distancesInSend returns these distances as they are in a send to a peer.
+func (l *Library) distancesInSend(c *Communicator, peer int, to endpoint) (found []int) {
+	const oddTag = 0x5a5a5a5 // a number that is nowhere else
+	at, ok := l.machine.image.Address("PMPI_Ssend")
+	if !ok {
+		return nil
+	}
+	defer l.machine.Undo()
+	_, _, _ = l.machine.Call(at, 0, 0, byteOfMPICH, uint64(peer), oddTag, c.handle) // an error after it has written does not matter
+	for _, written := range l.machine.Written(to.tag | oddTag) {
+		around := make([]byte, 2*bytesOfUCX)
+		if !l.machine.Read(written-bytesOfUCX, around) {
+			continue
+		}
+		for k, w := range wordsOf(around) {
+			if w == to.endpoint {
+				found = append(found, bytesOfUCX/8-k)
+			}
+		}
+	}
+	return found
 }
 
 // endpoint is the endpoint and the tag that the library passes to UCX for a message with tag 0 to a peer.

@@ -32,8 +32,8 @@ type envelope struct {
 }
 
 // Unexpected returns the messages that have come in place of those that a call waits for: with another tag from
-// the same source, with the same tag from another source, or with both in another communicator. Messages that are
-// received later may be among them.
+// the same source, with the same tag from another source, or in another communicator with the same tag, of the same
+// source first. Messages that are received later may be among them.
 func (l *Library) Unexpected(c *Call) (all []Unexpected) {
 	for i, e := range c.awaited() {
 		if i == maxAwaited {
@@ -80,7 +80,8 @@ func (l *Library) instead(e envelope) (Unexpected, bool) {
 	if e.source != AnySource {
 		tries = append(tries, envelope{e.comm, AnySource, e.tag})
 	}
-	for _, c := range l.others(e.comm) {
+	others := l.others(e.comm)
+	for _, c := range others {
 		t := envelope{c, e.source, e.tag}
 		if e.source != AnySource {
 			world, ok := e.comm.worldRank(e.source)
@@ -89,6 +90,11 @@ func (l *Library) instead(e envelope) (Unexpected, bool) {
 			}
 		}
 		tries = append(tries, t)
+	}
+	if e.source != AnySource {
+		for _, c := range others {
+			tries = append(tries, envelope{c, AnySource, e.tag})
+		}
 	}
 	if found, ok := l.probe(e); !ok || found != nil { // the awaited message itself is under way to its receive
 		return Unexpected{}, false

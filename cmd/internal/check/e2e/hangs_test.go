@@ -60,6 +60,11 @@ var hangs = []planted{
 	{name: "crossed", want: "certain: deadlock: 1 waits in MPI_Barrier on ends for 2, 2 waits in MPI_Barrier on pairs for 3, 3 waits for 1 (send tag 2); behind them 0,4 wait"},
 	{name: "lock", want: "so far: 0-1 wait for 2 (its window in MPI_Win_lock), 3-4 wait for 2 (its window in MPI_Win_lock); 2 sleeps for up to N s in lock (hang.c)"},
 	{name: "writeall", want: "certain: 0-1,3-4 wait in MPI_File_write_all on a communicator of 0-4 for 2; 2 sleeps for up to N s in writeall (hang.c)"},
+	{name: "zero", want: "certain: deadlock: 0,2-4 wait in MPI_Barrier on MPI_COMM_WORLD for 1, 1 waits for 0 (receive tag 0)"},
+	{name: "anytag", want: "certain: deadlock: 0-2,4 wait in MPI_Barrier on MPI_COMM_WORLD for 3, 3 waits for 1 (receive any tag, 2 has sent tag 5)"},
+	{name: "zerosend", want: "certain: deadlock: 0 waits for 1 (send tag 0), 1-4 wait in MPI_Barrier on MPI_COMM_WORLD for 0"},
+	{name: "elsewhere", want: "certain: deadlock: 0-2,4 wait in MPI_Barrier on MPI_COMM_WORLD for 3, 3 waits for 2 (receive tag 9 on pair, 0 has sent tag 9 on MPI_COMM_WORLD)"},
+	{name: "zeros", want: "certain: deadlock: 0,2-4 wait in MPI_Barrier on MPI_COMM_WORLD for 1, 1 waits for 0 (receive any tag)"},
 	// Those from here on are run with -all-hangs only.
 	{name: "longring", want: "certain: deadlock: 0-3 wait for 1..4 (send tag 1), 4 waits for 0 (send tag 1)"},
 	{name: "probe", want: "certain: deadlock: 0-3 wait in MPI_Barrier on MPI_COMM_WORLD for 4, 4 waits for 0 (receive tag 12)"},
@@ -68,7 +73,7 @@ var hangs = []planted{
 }
 
 // fewHangs is how many of them are run without -all-hangs.
-const fewHangs = 29
+const fewHangs = 34
 
 // goesOn are cases that do not hang: no deadlock and no error may be found in them.
 var goesOn = []string{"imbalance", "passive", "threads", "splits", "early", "tests", "checkpoint", "groups",
