@@ -75,7 +75,7 @@ func (a *app) share(l *lifetime, p *plan, j *job.Job) console.Status {
 			a.silence(h)
 			return v, lost, nil
 		}
-		if err := rpc.Serve(ctx, c, open, rpc.Options{Build: startup.Build(), Log: p.log}); err != nil {
+		if err := rpc.Serve(ctx, c, open, rpc.Options{Build: startup.Build(), Summary: h.Summary, Log: p.log}); err != nil {
 			p.log.Debug("a front end is gone", "err", err)
 		}
 		if view != nil {

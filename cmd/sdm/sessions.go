@@ -16,10 +16,11 @@ import (
 
 	"sdm/cmd/internal/sessions"
 	"sdm/master/frontend/console"
+	"sdm/master/frontend/rpc"
+	"sdm/master/session"
 	"sdm/master/text"
 	"sdm/protocol"
 	"sdm/protocol/canonical"
-	"sdm/protocol/rank"
 )
 
 // sessionsOptions are the values of the flags of sdm sessions.
@@ -55,7 +56,7 @@ func (a *app) sessions(o sessionsOptions) console.Status {
 	for _, t := range troubles {
 		a.remark("passed over: " + text.Clean(t.Error()))
 	}
-	if err := a.list(l.ctx, o, found, nil); err != nil {
+	if err := a.list(l.ctx, o, found, askSession); err != nil {
 		return a.fail(console.StatusRankFailed, err)
 	}
 	return console.StatusGood
@@ -71,20 +72,18 @@ func (a *app) list(ctx context.Context, o sessionsOptions, found []sessions.Foun
 	return err
 }
 
-// sessionSummary is what a session tells of itself.
-type sessionSummary struct {
-	States []stateRanks
-	Fronts []protocol.FrontEnd
-}
+// sessionAsker asks a session of this host, until its context ends.
+type sessionAsker func(context.Context, sessions.State) (session.Summary, error)
 
-// stateRanks is the ranks that are in a state.
-type stateRanks struct {
-	State string   `json:"state"`
-	Ranks rank.Set `json:"ranks"`
+// askSession is a sessionAsker.
+func askSession(ctx context.Context, s sessions.State) (session.Summary, error) {
+	c, err := rpc.Join(ctx, s.Addr(), rpc.Options{Wait: maxAsk})
+	if err != nil {
+		return session.Summary{}, err
+	}
+	defer c.Cut()
+	return c.Summary(ctx)
 }
-
-// sessionAsker asks a session of this host, until its context ends. nil: sessions are not asked.
-type sessionAsker func(context.Context, sessions.State) (sessionSummary, error)
 
 // Bounds of asking sessions.
 const (
@@ -97,7 +96,7 @@ type sessionRow struct {
 	sessions.Found
 	told   bool // summary is there
 	silent error
-	sessionSummary
+	session.Summary
 }
 
 // askSessions asks all live sessions at the same time. The result is in the order of found.
@@ -109,13 +108,13 @@ func askSessions(ctx context.Context, found []sessions.Found, ask sessionAsker) 
 	for i := range found {
 		row := &rows[i]
 		row.Found = found[i]
-		if ask == nil || row.Liveness != sessions.Live {
+		if row.Liveness != sessions.Live {
 			continue
 		}
 		all.Go(func() {
 			places <- struct{}{}
 			defer func() { <-places }()
-			row.sessionSummary, row.silent = ask(ctx, row.State)
+			row.Summary, row.silent = ask(ctx, row.State)
 			if row.silent != nil && ctx.Err() != nil {
 				row.silent = context.Cause(ctx)
 			}
@@ -196,21 +195,21 @@ func sessionLines(rows []sessionRow, _ time.Time) []byte {
 	for _, r := range rows {
 		s := r.State
 		line := struct {
-			Event    string              `json:"event"`
-			ID       string              `json:"id"`
-			Liveness sessions.Liveness   `json:"liveness"`
-			Kind     sessions.Kind       `json:"kind"`
-			Host     string              `json:"host"`
-			PID      int                 `json:"pid"`
-			Socket   string              `json:"socket"`
-			Job      string              `json:"job,omitempty"`
-			Program  string              `json:"program"`
-			Ranks    string              `json:"ranks"`
-			Began    time.Time           `json:"began"`
-			Keep     float64             `json:"keep"` // seconds
-			States   []stateRanks        `json:"states,omitempty"`
-			Fronts   []protocol.FrontEnd `json:"fronts,omitempty"`
-			Silent   string              `json:"silent,omitempty"`
+			Event    string               `json:"event"`
+			ID       string               `json:"id"`
+			Liveness sessions.Liveness    `json:"liveness"`
+			Kind     sessions.Kind        `json:"kind"`
+			Host     string               `json:"host"`
+			PID      int                  `json:"pid"`
+			Socket   string               `json:"socket"`
+			Job      string               `json:"job,omitempty"`
+			Program  string               `json:"program"`
+			Ranks    string               `json:"ranks"`
+			Began    time.Time            `json:"began"`
+			Keep     float64              `json:"keep"` // seconds
+			States   []session.StateRanks `json:"states,omitempty"`
+			Fronts   []protocol.FrontEnd  `json:"fronts,omitempty"`
+			Silent   string               `json:"silent,omitempty"`
 		}{
 			Event: "session", ID: s.ID, Liveness: r.Liveness, Kind: s.Kind, Host: s.Host, PID: s.PID, Socket: s.Socket,
 			Job: text.Clean(s.Job), Program: text.Clean(s.Program), Ranks: text.Clean(s.Ranks),

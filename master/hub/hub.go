@@ -195,15 +195,18 @@ func (h *Hub) States() (states *session.States, killed rank.Set) {
 	return h.states.Clone(), h.killed
 }
 
+// Summary tells how the ranks stand and who is there.
+func (h *Hub) Summary() session.Summary {
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	return session.Summary{States: h.states.Summary(), Fronts: h.others(nil)}
+}
+
 // Present returns the front ends that are there, in the order in which they came.
 func (h *Hub) Present() []protocol.FrontEnd {
 	h.mu.Lock()
 	defer h.mu.Unlock()
-	var present []protocol.FrontEnd
-	for _, v := range h.views {
-		present = append(present, v.front)
-	}
-	return present
+	return h.others(nil)
 }
 
 // Started reports whether the first call of the session was given.

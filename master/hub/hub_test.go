@@ -133,6 +133,22 @@ func TestWhatNobodySawIsShownToTheNext(t *testing.T) {
 	})
 }
 
+func TestSummaryIsOfTheStatesAndWhoIsThere(t *testing.T) {
+	shared(t, Config{}, nil, func(h *Hub, tape *sessiontest.Tape) {
+		ann, _ := join(t, h, "ann")
+		bob, _ := join(t, h, "bob")
+		tape.Emit(event(t, protocol.KindStopped, "0-3", `{"reason":"breakpoint"}`), event(t, protocol.KindRunning, "4", "{}"),
+			event(t, protocol.KindStopped, "5-7", `{"reason":"interrupted"}`))
+		drain(bob)
+		ann.Leave(0)
+		const want = `{"states":[{"state":"stopped","ranks":"0-3,5-7"},{"state":"running","ranks":"4"}],` +
+			`"fronts":[{"front":2,"name":"bob","door":"console"}]}`
+		if got := string(canonical.JSON(h.Summary())); got != want {
+			t.Errorf("%s, want %s", got, want)
+		}
+	})
+}
+
 func TestQuitIsRefusedOnceWhileOthersAreThere(t *testing.T) {
 	shared(t, Config{}, []sessiontest.Scene{{}}, func(h *Hub, _ *sessiontest.Tape) {
 		ann, _ := join(t, h, "ann")

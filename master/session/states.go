@@ -139,6 +139,19 @@ func (s *States) Groups(ranks rank.Set) []StatusGroup {
 	return found
 }
 
+// Summary returns the ranks in each state, sorted by lowest rank.
+func (s *States) Summary() []StateRanks {
+	var found []StateRanks
+	for _, g := range s.Groups(s.all) {
+		i := slices.IndexFunc(found, func(r StateRanks) bool { return r.State == g.Status.State })
+		if i < 0 {
+			i, found = len(found), append(found, StateRanks{State: g.Status.State})
+		}
+		found[i].Ranks = found[i].Ranks.Union(g.Ranks)
+	}
+	return found
+}
+
 // Lookup returns the ranks in the state of a name, as in @stopped and @running. It serves as
 // rank.Env.Group.
 func (s *States) Lookup(name string) (rank.Set, bool) {

@@ -2,7 +2,10 @@
 
 package session
 
-import "sdm/protocol"
+import (
+	"sdm/protocol"
+	"sdm/protocol/rank"
+)
 
 // Welcome is what a front end is told when it joins a session that several share.
 type Welcome struct {
@@ -29,4 +32,18 @@ type Shared interface {
 	// Leave parts from the session, which goes on. cursor is the Cursor of the last event that was shown to the
 	// user; what came after it counts as not seen.
 	Leave(cursor uint64)
+}
+
+// Summary is what a session that several share tells of itself to who does not join it.
+type Summary struct {
+	// States are the ranks in each state, the lowest rank first.
+	States []StateRanks `json:"states,omitempty"`
+	// Fronts are the front ends that are there, in the order in which they came.
+	Fronts []protocol.FrontEnd `json:"fronts,omitempty"`
+}
+
+// StateRanks is the ranks that are in a state.
+type StateRanks struct {
+	State State    `json:"state"`
+	Ranks rank.Set `json:"ranks"`
 }

@@ -71,6 +71,11 @@ func (c *Client) Initialize(ctx context.Context, s Setup) (session.Report, error
 	return result.Report, err
 }
 
+// Summary asks a session that several share how its ranks stand and who is there, without joining it.
+func (c *Client) Summary(ctx context.Context) (s session.Summary, err error) {
+	return s, c.ask(ctx, "summary", struct{}{}, &s)
+}
+
 // IsShared reports whether several front ends share the session: it can be left.
 func (c *Client) IsShared() bool {
 	c.mu.Lock()

@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"sdm/master/dial"
+	"sdm/master/session"
 )
 
 // Options are the options of both sides of a connection.
@@ -23,6 +24,8 @@ type Options struct {
 	Build string
 	// Job is the resource manager's name for the master's job, "" if there is none.
 	Job string
+	// Summary answers the method "summary" for who does not join the session; nil: there is no such method.
+	Summary func() session.Summary
 	// Log receives refused connections, failed attempts and the warning about plain text; nil
 	// discards them.
 	Log *slog.Logger

@@ -33,7 +33,7 @@ func Serve(ctx context.Context, c *Conn, open Open, o Options) error {
 	ctx, cancel := context.WithCancel(ctx)
 	defer cancel()
 	s := &server{
-		conn: c, open: open, build: o.Build, job: o.Job, log: o.withDefaults().Log,
+		conn: c, open: open, build: o.Build, job: o.Job, summary: o.Summary, log: o.withDefaults().Log,
 		out: make(chan outgoing, queuedResponses), calls: map[protocol.RequestID]*call{},
 	}
 	var wg sync.WaitGroup
@@ -61,16 +61,17 @@ const queuedResponses = 64
 
 // server serves one front end.
 type server struct {
-	conn  *Conn
-	open  Open
-	build string
-	job   string
-	log   *slog.Logger
-	out   chan outgoing // to the writer; never closed
-	ended bool          // the session has ended, and not only the connection; used by the writer
-	quit  bool          // a quit has been answered; used by the writer
-	whole bool          // send the complete rank sets of all events; used by the writer
-	judge verdict.Judge // used by the writer
+	conn    *Conn
+	open    Open
+	build   string
+	job     string
+	summary func() session.Summary // nil: the session is not shared
+	log     *slog.Logger
+	out     chan outgoing // to the writer; never closed
+	ended   bool          // the session has ended, and not only the connection; used by the writer
+	quit    bool          // a quit has been answered; used by the writer
+	whole   bool          // send the complete rank sets of all events; used by the writer
+	judge   verdict.Judge // used by the writer
 
 	mu       sync.Mutex
 	sess     session.Session // nil until initialized
@@ -226,6 +227,12 @@ func (s *server) handle(ctx context.Context, m message) *callError {
 		command = "quit"
 	case "leave":
 		return s.leave(ctx, m)
+	case "summary":
+		if s.summary == nil {
+			return failure(codeUnknownMethod, "this session is not shared")
+		}
+		s.send(ctx, outgoing{body: respond(m.ID, canonical.JSON(s.summary()))})
+		return nil
 	}
 	if s.isEarly() {
 		if command != "quit" {

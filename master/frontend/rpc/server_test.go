@@ -26,10 +26,15 @@ type frontEnd struct {
 // serve returns a front end of a session that open makes.
 func serve(t *testing.T, open Open) *frontEnd {
 	t.Helper()
+	return serveWith(t, open, Options{Build: "test", Job: "4711"})
+}
+
+func serveWith(t *testing.T, open Open, o Options) *frontEnd {
+	t.Helper()
 	master, front := net.Pipe()
 	f := &frontEnd{t: t, conn: newConn(front, "test", maxAnswer), served: make(chan error, 1)}
 	go func() {
-		f.served <- Serve(context.Background(), newConn(master, "pipe", maxRequest), open, Options{Build: "test", Job: "4711"})
+		f.served <- Serve(context.Background(), newConn(master, "pipe", maxRequest), open, o)
 	}()
 	return f
 }
@@ -149,6 +154,23 @@ func TestServe(t *testing.T) {
 	calls := tp.Calls()
 	if c := calls[0]; c.Command != "print" || c.Ranks != "all" || c.Wait.String() != "2s" || c.Args.Expr != "n" {
 		t.Errorf("call: %+v", c)
+	}
+}
+
+// TestSummaryOfASharedSession asks sessions, of one front end and of several, without joining them.
+func TestSummaryOfASharedSession(t *testing.T) {
+	for want, summary := range map[string]func() session.Summary{
+		`{"jsonrpc":"2.0","id":1,"error":{"code":-32601,"message":"this session is not shared"}}`: nil,
+		`{"jsonrpc":"2.0","id":1,"result":{"states":[{"state":"running","ranks":"0-7"}]}}`: func() session.Summary {
+			return session.Summary{States: []session.StateRanks{{State: session.Running, Ranks: rank.Range(0, 7)}}}
+		},
+	} {
+		f := serveWith(t, opened(nil), Options{Summary: summary})
+		f.send(`{"jsonrpc":"2.0","id":1,"method":"summary"}`)
+		f.receive(want)
+		if err := f.hangUp(); !errors.Is(err, ErrGone) {
+			t.Error(err)
+		}
 	}
 }
 

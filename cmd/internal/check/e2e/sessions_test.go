@@ -93,6 +93,47 @@ func TestLeaveAndJoin(t *testing.T) {
 	}
 }
 
+// TestSessionsAreAsked lists a session at which two consoles are, without disturbing them, then one that does not
+// answer, then none.
+func TestSessionsAreAsked(t *testing.T) {
+	t.Parallel()
+	s := newScene(t)
+	c := s.begun()
+	one := s.sit("sdm", "join")
+	one.until(prompt)
+	c.until("has come")
+	p := s.start("sdm", "sessions")
+	p.exits(0)
+	p.says("  4 running  ", "(console), ")
+	p = s.start("sdm", "sessions", "--json")
+	p.exits(0)
+	p.says(`"states":[{"state":"running","ranks":"0-3"}]`, `"fronts":[{"front":1,`, `{"front":2,`)
+	holder := s.sessionProcess()
+	s.kill(holder, syscall.SIGSTOP)
+	began := time.Now()
+	p = s.start("sdm", "sessions")
+	p.exits(0)
+	p.says("  0-3  ", "no answer in 2s")
+	if took := time.Since(began); took > 2*time.Second+leftoverTime {
+		t.Errorf("the list has taken %v", took)
+	}
+	s.kill(holder, syscall.SIGCONT)
+	one.enter("print 6*7")
+	one.until("the rank is running")
+	one.until(prompt)
+	one.enter("quit")
+	one.until(leavePrompt)
+	one.enter("y")
+	one.exits(0)
+	c.exits(0)
+	if text := c.screen(); strings.Count(text, "has come") != 1 {
+		t.Errorf("the first console was told of those that ask:\n%s", text)
+	}
+	p = s.start("sdm", "sessions")
+	p.exits(0)
+	p.says("no sessions")
+}
+
 // TestLostTerminal loses the first console in each way in which one is lost: the session goes on, and what happened
 // meanwhile is told to the next.
 func TestLostTerminal(t *testing.T) {

@@ -124,6 +124,13 @@ func (t *terminal) enter(line string) {
 	t.until(line + "\r\n")
 }
 
+// screen returns all that was written to the terminal.
+func (t *terminal) screen() string {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	return t.text
+}
+
 // until waits for words on the screen, after the words that the last until has found.
 func (t *terminal) until(words string) {
 	t.t.Helper()
