@@ -34,7 +34,11 @@ type Args struct {
 	Expr string `json:"expr,omitempty"`
 	// print, display, x, disassemble: format letters of gdb without the slash
 	Format string `json:"format,omitempty"`
-	// list: first line; 0 is around the current one
+	// print, members and others: nothing may change; an expression that assigns or calls a function is refused
+	Pure bool `json:"pure,omitempty"`
+	// members: from the value of the expression to one of its members, by their names
+	Path []string `json:"path,omitempty"`
+	// list: first line; 0 is around the current one; print, members: the first element or member, from 0
 	First int `json:"first,omitempty"`
 	// list: last line
 	Last int `json:"last,omitempty"`
@@ -96,7 +100,8 @@ type Args struct {
 	// How often, how far.
 
 	// next, step, continue (ignore count), enable, up, down, backtrace (limit;
-	// negative: the outermost frames), list (lines); 0 is 1, 10, or no limit
+	// negative: the outermost frames), list (lines); 0 is 1, 10, or no limit;
+	// members: how many at most, 0 is DefaultMembers, negative none
 	Count int `json:"count,omitempty"`
 
 	// Stacks and threads.

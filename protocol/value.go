@@ -4,6 +4,7 @@ package protocol
 
 import (
 	"slices"
+	"strconv"
 	"strings"
 )
 
@@ -161,6 +162,54 @@ type StateCount struct {
 type Note struct {
 	Text string `json:"text"`
 }
+
+// Members is the result of members: a value, and some of what it consists of. Column "value" is the value itself;
+// columns "value.NAME" are those of List.
+type Members struct {
+	Expr string   `json:"expr"`
+	Path []string `json:"path,omitempty"`
+	Type string   `json:"type"`
+	// Count is how many members there are: of an array or a structure; SomeMembers: gdb does not know it.
+	Count int      `json:"count"`
+	First int      `json:"first"`          // the place of the first of List, from 0
+	More  bool     `json:"more,omitempty"` // there are more after List
+	List  []Member `json:"members"`
+}
+
+// Member is a member of a structure, a base class, or an element of an array or of what a pretty-printer shows.
+type Member struct {
+	Name string `json:"name"` // for the path: "x", "[3]", "(:,3)", the name of a base class
+	Type string `json:"type"`
+	// Count is how many elements an array has; SomeMembers: it has members; 0: it has none.
+	Count int `json:"count,omitempty"`
+	// Expr is an expression for it; "": there is none.
+	Expr   string `json:"expr,omitempty"`
+	Base   bool   `json:"base,omitempty"`   // it is a base class
+	Access string `json:"access,omitempty"` // "private" or "protected"
+}
+
+// NotPure is the fault of an expression that may change something, where nothing may change.
+func NotPure(expr string) *Fault {
+	return &Fault{
+		Kind: FaultUsage, Message: Clip(expr) + " assigns or calls a function, and this call may change nothing",
+		Hint: "print and call evaluate it",
+	}
+}
+
+// NoSuchPage is the fault of members with a page that is not possible.
+func NoSuchPage() *Fault {
+	return &Fault{Kind: FaultUsage, Message: "first is from 0 on, and count at most " + strconv.Itoa(MaxMembers)}
+}
+
+// SomeMembers is the number of members where only gdb could count them, by listing all.
+const SomeMembers = -1
+
+const (
+	// DefaultMembers is how many members are listed unless a call says otherwise.
+	DefaultMembers = 100
+	// MaxMembers bounds what a call may ask for.
+	MaxMembers = 1000
+)
 
 // Columns of stacks that are read without a debugger. They have values for ranks
 // with interpreters of Python only.

@@ -7,6 +7,7 @@ import (
 
 	"sdm/backend"
 	"sdm/protocol"
+	"sdm/protocol/sideeffect"
 )
 
 // do executes one command.
@@ -66,6 +67,9 @@ type effect struct {
 func (m *machine) action(c *protocol.Command) func(*state) (effect, *protocol.Fault) {
 	a := &c.Args
 	if look, ok := looks[c.Name]; ok {
+		if a.Pure && sideeffect.Of(a.Expr, false) {
+			return only(func(*state) (answer, *protocol.Fault) { return answer{}, protocol.NotPure(a.Expr) })
+		}
 		return only(func(s *state) (answer, *protocol.Fault) { return look(m, s, a) })
 	}
 	switch c.Name {

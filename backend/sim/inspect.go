@@ -17,6 +17,7 @@ type look func(m *machine, s *state, a *protocol.Args) (answer, *protocol.Fault)
 // looks are the commands that change at most the selected frame.
 var looks = map[string]look{
 	"print":            (*machine).print,
+	"members":          (*machine).members,
 	"hash":             (*machine).hash,
 	"backtrace":        (*machine).backtrace,
 	"stacks":           (*machine).stacksOf,

@@ -280,6 +280,14 @@ func parseValues(c *Command) *Mistake {
 	return nil
 }
 
+// membersShown is how many members are shown at a time: a screen of them.
+const membersShown = 24
+
+func parseMembers(c *Command) *Mistake {
+	c.Args.Count = membersShown
+	return parseValues(c)
+}
+
 // cutFormat cuts "/FORMAT" off the arguments.
 func cutFormat(c *Command, rest string) (format, after string, m *Mistake) {
 	if !strings.HasPrefix(rest, "/") {

@@ -22,6 +22,7 @@ var results = map[string]func(w *Writer, a Asked, g protocol.Group) []answer{
 	"info breakpoints":   breakpointTable,
 	"info watchpoints":   breakpointTable,
 	"print":              printed,
+	"members":            members,
 	"stat":               statistics,
 	"diff":               differences,
 	"backtrace":          backtrace,
@@ -91,7 +92,7 @@ func (w *Writer) result(a Asked, g protocol.Group) (parts []answer, folded bool)
 			last.lines = append(last.lines, everyValue(c.Name, cols[c.Name])...)
 		}
 	}
-	return parts, folded
+	return parts, folded || a.Command == "members" && MembersOf(g).More
 }
 
 // differs reports whether ranks have different values.

@@ -132,7 +132,7 @@ func (cm *commands) execute(row row, q *request.Request) {
 	if strings.Contains(q.Args.Expr+q.Args.Text, "(") {
 		cm.groupStop.continueFrozen() // otherwise a function that is called there would stop with SIGSTOP
 	}
-	row.do(cm, q)
+	cm.values.Printer.Guard(q, func() { row.do(cm, q) })
 }
 
 // applied is the body of thread apply. Columns of thread N have the names that the command gives

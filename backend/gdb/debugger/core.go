@@ -57,8 +57,20 @@ type core struct {
 func (c *core) ask(q *request.Request, then func(request.Answer), command string, args ...string) *call {
 	c.identify(args)
 	k := &call{of: q, sent: c.now, then: then, by: c}
+	if q.Args.Pure {
+		defer c.withoutCalls()()
+	}
 	c.GDB.Bytes = mi.AppendCommand(c.GDB.Bytes, c.GDB.Calls.add(k), command, c.own(args)...)
 	return k
+}
+
+// withoutCalls has gdb refuse to call functions of the program until the returned function is called. gdb executes
+// commands in order, so other ranks of a shared gdb do not notice.
+func (c *core) withoutCalls() func() {
+	set := func(line string) { c.Tell("set may-call-functions", console, line) }
+	set(`set $_sdm_calls = $_gdb_setting("may-call-functions")`)
+	set("set may-call-functions off")
+	return func() { set(`eval "set may-call-functions %d", $_sdm_calls`) }
 }
 
 // Tell sends a command whose result is ignored.

@@ -85,6 +85,20 @@ func PartExpr(expr, path string) string {
 	return "(" + expr + ")" + path
 }
 
+// Unparenthesized removes parentheses that change nothing from the path of a variable object: ((p)->x) is p->x.
+func Unparenthesized(expr string) string {
+	for {
+		shorter := needless.ReplaceAllString(expr, "$1$2$3")
+		if shorter == expr {
+			return expr
+		}
+		expr = shorter
+	}
+}
+
+// needless matches a name, a member or an element in parentheses, which is no argument and no cast.
+var needless = pattern.New(`(^|[(*&\[])\(([A-Za-z_]\w*(?:(?:\.|->)[A-Za-z_]\w*|\[\w+\])*)\)(\.|->|\[|\)|$)`)
+
 // TruncatedFortran is TruncatedPart for values of Fortran. The path is a list of members ("%u") and
 // indices of elements, from 0.
 //

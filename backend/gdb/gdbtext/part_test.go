@@ -140,3 +140,15 @@ func TestItemsIn(t *testing.T) {
 		}
 	}
 }
+
+func TestUnparenthesized(t *testing.T) {
+	for expr, want := range map[string]string{
+		"((d).name)": "d.name", "((((d).s)).q)": "d.s.q", "((p)->next)->x": "p->next->x", "((&d)->x)": "((&d)->x)",
+		"((class Base) d)": "((class Base) d)", "f(x)[3]": "f(x)[3]", "((int)x).y": "((int)x).y", "(*(p)).x": "(*p).x",
+		"sizeof (x)": "sizeof (x)", "((a)[2])": "a[2]", "": "",
+	} {
+		if got := Unparenthesized(expr); got != want {
+			t.Errorf("%s: %s, want %s", expr, got, want)
+		}
+	}
+}

@@ -15,6 +15,8 @@ func RowOf(name string) Row {
 	switch name {
 	case "print":
 		return Row{Do: func(v *Values, q *request.Request) { v.Printer.evaluate(q) }}
+	case "members":
+		return Row{Do: func(v *Values, q *request.Request) { v.Printer.members(q) }, Last: true}
 	case "hash":
 		return Row{Do: func(v *Values, q *request.Request) { v.hasher.hashArray(q) }}
 	case "backtrace":

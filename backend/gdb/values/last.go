@@ -25,7 +25,7 @@ type printedLast struct {
 // KeepPrinted keeps the answer to a print.
 func (p *Printer) KeepPrinted(q *request.Request, g protocol.Group) {
 	if q.Name == "print" && q.Args.Expr != "" && g.Kind == protocol.KindResult && q.Args.Last == 0 && q.Args.Thread == 0 &&
-		q.Args.Frame == nil && q.Into == nil {
+		q.Args.Frame == nil && q.Into == nil && !q.Args.Pure {
 		p.last = printedLast{group: g, expr: q.Printing().Expr, at: p.Chosen()}
 	}
 }

@@ -33,6 +33,7 @@ type Printer struct {
 	*Values
 	last     printedLast
 	examined examination
+	objects  int // variable objects of gdb so far, see walk
 }
 
 // arrays finds arrays in memory.

@@ -38,8 +38,8 @@ func (c *console) expand(n int, typed bool) error {
 	}
 	f := c.folded[len(c.folded)-n]
 	if args, ranks := f.nextPage(); !ranks.IsEmpty() {
-		x := &call{asked: text.Asked{Command: "print"}, typed: typed, page: true}
-		return c.beginAwaited(x, session.Call{Command: "print", Ranks: c.setText(ranks), Wait: c.wait, Args: args})
+		x := &call{asked: text.Asked{Command: f.asked.Command}, typed: typed, page: true}
+		return c.beginAwaited(x, session.Call{Command: f.asked.Command, Ranks: c.setText(ranks), Wait: c.wait, Args: args})
 	}
 	was, _ := c.answersText(f.asked, f.groups, c.states)
 	f.asked.Full = true
@@ -65,27 +65,35 @@ func (c *console) expand(n int, typed bool) error {
 // pageSize is how many elements of an array are requested at a time, as gdb prints at most.
 const pageSize = 200
 
-// nextPage returns the arguments that print further elements of an array that print has truncated,
-// and the ranks that have some; no rank if there are none. The group with the most ranks determines
-// where it continues.
-func (f folded) nextPage() (protocol.Args, rank.Set) {
-	var page text.Page
-	var ranks rank.Set
+// nextPage returns the arguments that show further elements or members of what print or members has truncated, and the
+// ranks that have some; no rank if there are none. The group with the most ranks determines where it continues.
+func (f folded) nextPage() (args protocol.Args, ranks rank.Set) {
 	most := 0
 	for _, g := range f.groups {
-		p := text.PageOf(g)
-		if g.Kind != protocol.KindResult || f.asked.Command != "print" || p.Elements <= p.Last+1 {
+		next, more := f.after(g)
+		if g.Kind != protocol.KindResult || !more {
 			continue
 		}
 		ranks = ranks.Union(g.Ranks)
 		if g.Ranks.Len() > most {
-			page, most = p, g.Ranks.Len()
+			args, most = next, g.Ranks.Len()
 		}
 	}
-	if most == 0 {
-		return protocol.Args{}, rank.Set{}
+	return args, ranks
+}
+
+// after returns the arguments for what follows one answer.
+func (f folded) after(g protocol.Group) (next protocol.Args, more bool) {
+	switch f.asked.Command {
+	case "print":
+		p := text.PageOf(g)
+		next = protocol.Args{Expr: p.Array(), Format: p.Format, First: p.Last + 1, Last: p.Last + pageSize}
+		return next, p.Elements > p.Last+1
+	case "members":
+		m := text.MembersOf(g)
+		return protocol.Args{Expr: m.Expr, Path: m.Path, First: m.First + len(m.List), Count: len(m.List)}, m.More
 	}
-	return protocol.Args{Expr: page.Array(), Format: page.Format, First: page.Last + 1, Last: page.Last + pageSize}, ranks
+	return protocol.Args{}, false
 }
 
 func notFolded(have int) string {

@@ -169,6 +169,7 @@ var written = map[string]Word{
 	"interrupt":          {Own: "no rank runs while a script goes on"},
 	"stacks":             {Own: "gdb has no tree of stacks"},
 	"waits":              {Own: "gdb does not know MPI"},
+	"members":            {Own: "gdb's command line lists no members"},
 	"stat":               {Own: "gdb has one rank"},
 	"diff":               {Own: "gdb has one rank"},
 	"expand":             {Own: "gdb folds nothing"},
