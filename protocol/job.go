@@ -27,6 +27,9 @@ type Job struct {
 	Apps []App `json:"apps,omitempty"`
 }
 
+// GivenProgram, as Job.Program, is the program that the servers were given after "--".
+const GivenProgram = "-"
+
 // App is one of several programs of a job.
 type App struct {
 	Ranks   rank.Set `json:"ranks"`

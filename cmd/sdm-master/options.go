@@ -35,6 +35,9 @@ type options struct {
 	tree                    string
 	log                     startup.Log
 	version                 bool
+	keep                    time.Duration
+	keepGiven               bool // several front ends share the session
+	outputLog               string
 }
 
 const usage = `sdm-master is the master of an sdm session without a console: it dials a front end,
@@ -45,6 +48,7 @@ or Eclipse PTP's debug protocol (docs/protocol.md). Users mostly start sdm; IDEs
   sdm-master --connect unix:PATH      the same through a unix socket
   sdm-master --connect stdio          the front end has started us and speaks through stdin and stdout
   sdm-master --listen [HOST:]PORT     the front end comes to us; port 0 picks one and says it; also unix:PATH
+  sdm-master --keep TIME              front ends come and go (sdm join); with --connect or --listen these, too
   sdm-master --frontend ptp --connect HOST:PORT --routing-file FILE   an Eclipse PTP listens there
   sdm-master --master --host=HOST --port=PORT --routing_file=FILE     the same, as Eclipse says it
 
@@ -71,6 +75,8 @@ func (o *options) declare(f *pflag.FlagSet) {
 	f.StringVar(&o.connect, "connect", "", "where the front end is: `HOST:PORT`, unix:PATH or stdio")
 	f.BoolVar(&o.quiet, "quiet", false, "write errors only, no notes about the start")
 	f.StringVar(&o.listen, "listen", "", "where to wait for one front end: `[HOST:]PORT`, or unix:PATH; without HOST only this host can connect")
+	f.DurationVar(&o.keep, "keep", 0, "let front ends join and leave the session (sdm join), which goes on for this `time` without any")
+	f.StringVar(&o.outputLog, "output-log", "", "with --keep: `file` to which all that the ranks write is added")
 	f.DurationVar(&o.connectWait, "connect-wait", dial.DefaultWait, "how long to wait for the front end and for the servers")
 	f.StringVar(&o.secretFile, "secret-file", "", "`PATH` of the secret (default: ~/.config/sdm/secret)")
 	f.BoolVar(&o.plaintext, "plaintext", false, "permit a front end without TLS; the secret is required all the same")
@@ -100,6 +106,7 @@ func parse(args, env []string, stdout io.Writer) (*options, error) {
 		[]string{"listen", "host"}); err != nil || o.version {
 		return o, err
 	}
+	o.keepGiven = f.Changed("keep")
 	err := o.settle(f)
 	if err == nil {
 		err = o.check(f.Args())
@@ -129,8 +136,14 @@ func (o *options) check(rest []string) error {
 	switch {
 	case len(rest) > 0:
 		return fmt.Errorf("%q is no flag (servers are started by the starter, not by the master)", rest[0])
-	case o.connect == "" && o.listen == "" && o.frontend != frontendPTP:
-		return errors.New("where is the front end? give --connect HOST:PORT, unix:PATH or stdio, or --listen PORT")
+	case o.keepGiven && o.keep <= 0:
+		return errors.New("--keep: give a time, as 30m (without --keep the session ends with its front end)")
+	case o.keepGiven && o.frontend == frontendPTP:
+		return errors.New("--keep: front ends of Eclipse PTP cannot join a session that runs")
+	case o.outputLog != "" && !o.keepGiven:
+		return errors.New("--output-log goes with --keep")
+	case o.connect == "" && o.listen == "" && o.frontend != frontendPTP && !o.keepGiven:
+		return errors.New("where is the front end? give --connect HOST:PORT, unix:PATH or stdio, or --listen PORT, or --keep TIME for sdm join")
 	case o.connect != "" && o.listen != "":
 		return errors.New("--connect and --listen: give one of them")
 	case given > 1:

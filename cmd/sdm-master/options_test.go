@@ -29,6 +29,9 @@ func TestUsage(t *testing.T) {
 		{"a strange tree", []string{"--connect", "stdio", "--tree", "oak"}, nil, "--tree: "},
 		{"a strange level", []string{"--connect", "stdio", "--log-level", "loud"}, nil, "--log-level"},
 		{"a twin that is wrong", []string{"--connect", "stdio"}, []string{"SDM_SERVERS=many"}, "SDM_SERVERS: "},
+		{"kept for no time", []string{"--keep", "0"}, nil, "--keep: give a time"},
+		{"kept for Eclipse", []string{"--keep", "1h", "--frontend", "ptp", "--connect", "login:1"}, nil, "--keep: front ends of Eclipse PTP"},
+		{"a log of nothing", []string{"--connect", "stdio", "--output-log", "a"}, nil, "--output-log goes with --keep"},
 		{"no secret file", []string{"--connect", "stdio", "--secret-file", file + "x"}, nil, "secret"},
 	} {
 		t.Run(tt.name, func(t *testing.T) {

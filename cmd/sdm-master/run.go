@@ -119,7 +119,10 @@ func (p *program) serve(ctx context.Context, stdin io.Reader, stdout io.Writer) 
 	}
 	defer p.builder.close()
 	talk := p.talkRPC
-	if p.o.frontend == frontendPTP {
+	switch {
+	case p.o.keepGiven:
+		talk = p.keepRPC
+	case p.o.frontend == frontendPTP:
 		talk = func(ctx context.Context, _ io.Reader, _ io.Writer) (error, error) { return p.talkPTP(ctx) }
 	}
 	served, unmet := talk(ctx, stdin, stdout)
@@ -141,11 +144,16 @@ func (p *program) serve(ctx context.Context, stdin io.Reader, stdout io.Writer) 
 	return 0, ended
 }
 
+// options returns the options of connections to front ends.
+func (p *program) options() rpc.Options {
+	return rpc.Options{Secret: p.key[:], Plaintext: p.o.plaintext, Wait: p.o.connectWait, Build: p.version,
+		Job: p.builder.job, Log: p.log}
+}
+
 // talkRPC connects to a front end and runs the session for it. served is the error that has ended the
 // session; unmet is the reason why there was no front end.
 func (p *program) talkRPC(ctx context.Context, stdin io.Reader, stdout io.Writer) (served, unmet error) {
-	options := rpc.Options{Secret: p.key[:], Plaintext: p.o.plaintext, Wait: p.o.connectWait, Build: p.version,
-		Job: p.builder.job, Log: p.log}
+	options := p.options()
 	conn, err := p.meet(ctx, options, stdin, stdout)
 	if err != nil {
 		return nil, err

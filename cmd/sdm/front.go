@@ -11,9 +11,8 @@ import (
 	"os/exec"
 	"syscall"
 
-	"golang.org/x/sys/unix"
-
 	"sdm/cmd/internal/servers"
+	"sdm/cmd/internal/share"
 	"sdm/master/frontend/console"
 	"sdm/master/frontend/rpc"
 	"sdm/protocol"
@@ -22,16 +21,20 @@ import (
 
 // lead starts the process of a session for this invocation, and is its first front end.
 func (a *app) lead(l *lifetime, p *plan) console.Status {
-	if f, err := openLog(p.outputLog); err != nil {
-		return a.fail(console.StatusUsage, err)
+	begin, front := a.startHolder, introduction()
+	if p.on != "" {
+		begin, front.Host = func() (net.Conn, *exec.Cmd, error) { return a.startHolderOn(p) }, servers.HostName()
+	} else if f, err := share.OpenLog(p.outputLog); err != nil {
+		return a.fail(console.StatusUsage, fmt.Errorf("--output-log: %w", err))
 	} else if f != nil {
 		f.Close()
 	}
-	c, process, err := a.startHolder()
+	typed := a.isInteractive(&p.console) // asked now: a terminal may be gone later
+	conn, process, err := begin()
 	if err != nil {
 		return a.fail(console.StatusNotStarted, fmt.Errorf("the process of the session: %w", err))
 	}
-	ended := make(chan error, 1)
+	c, ended := rpc.Over(conn), make(chan error, 1)
 	go func() { ended <- process.Wait() }() // ends with the process; awaited by all returns but of a session that is left
 	stop := context.AfterFunc(l.ctx, func() {
 		sig := syscall.SIGTERM
@@ -41,16 +44,22 @@ func (a *app) lead(l *lifetime, p *plan) console.Status {
 		}
 		process.Process.Signal(sig)
 	})
-	report, err := c.Initialize(l.ctx, rpc.Setup{Front: introduction()})
+	report, err := c.Initialize(l.ctx, rpc.Setup{Front: front})
 	stop()
 	if err != nil { // it has said why
 		c.Cut()
 		<-ended
+		if p.on != "" && isOfShell(process.ProcessState.ExitCode()) && l.ctx.Err() == nil {
+			return a.fail(console.StatusNotStarted, fmt.Errorf("--on %s: %s: %s", p.on, process.Args[0], process.ProcessState))
+		}
 		return statusOf(context.Cause(l.ctx), console.Status(process.ProcessState.ExitCode()))
 	}
-	typed := a.isInteractive(&p.console) // asked now: a terminal may be gone later
 	status, left := a.accompany(l, p, c, report.Ranks, false)
 	if left && typed {
+		if p.on != "" { // the remote shell has nothing to do any more
+			process.Process.Kill()
+			<-ended
+		}
 		return status
 	}
 	if left { // as in a batch script, which must not end before the session
@@ -71,39 +80,9 @@ func (a *app) lead(l *lifetime, p *plan) console.Status {
 	return status
 }
 
-// startHolder starts the process of a session with our arguments, connected to it.
-func (a *app) startHolder() (*rpc.Client, *exec.Cmd, error) {
-	pair, err := unix.Socketpair(unix.AF_UNIX, unix.SOCK_STREAM|unix.SOCK_CLOEXEC, 0)
-	if err != nil {
-		return nil, nil, err
-	}
-	ours, theirs := os.NewFile(uintptr(pair[0]), "session"), os.NewFile(uintptr(pair[1]), "front end")
-	defer ours.Close()
-	defer theirs.Close()
-	conn, err := net.FileConn(ours)
-	if err != nil {
-		return nil, nil, err
-	}
-	self, err := os.Executable()
-	if err != nil {
-		conn.Close()
-		return nil, nil, err
-	}
-	process := exec.Command(self, append([]string{holdSubcommand}, a.args...)...)
-	process.Args[0] = "sdm"
-	process.Stdout, process.Stderr, process.Env = a.stdout, a.stderr, a.env
-	process.ExtraFiles = []*os.File{theirs} // firstFD
-	process.SysProcAttr = &syscall.SysProcAttr{Setsid: true}
-	if err := process.Start(); err != nil {
-		conn.Close()
-		return nil, nil, err
-	}
-	return rpc.Over(conn), process, nil
-}
-
 // introduction tells others who we are.
 func introduction() *protocol.FrontEnd {
-	return &protocol.FrontEnd{Name: userName(), Door: "console", PID: os.Getpid()}
+	return &protocol.FrontEnd{Name: share.UserName(), Door: "console", PID: os.Getpid()}
 }
 
 // accompany runs the console over a session that is shared. left reports that the session goes on; otherwise it has
@@ -153,5 +132,5 @@ func (a *app) leads(o *options) bool {
 	if !o.sharable || o.keepGiven && o.keep == 0 || o.ranks.stdinFile != "" {
 		return false
 	}
-	return o.keepGiven || o.outputLog != "" || a.isInteractive(&o.console)
+	return o.keepGiven || o.outputLog != "" || o.on != "" || a.isInteractive(&o.console)
 }

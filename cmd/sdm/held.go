@@ -30,7 +30,7 @@ const holdSubcommand = "hold"
 // front ends in place of the console.
 func (a *app) hold() error {
 	conn, err := firstConnection()
-	if err != nil || len(a.args) < 2 {
+	if err != nil {
 		return errors.New("hold is for sdm itself: sdm run and sdm attach start such a process")
 	}
 	a.held = &held{first: conn, keep: hub.DefaultKeep}

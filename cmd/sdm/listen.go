@@ -20,6 +20,7 @@ import (
 	"sdm/master/frontend/rpc"
 	"sdm/master/session"
 	"sdm/master/text"
+	"sdm/protocol"
 )
 
 // listenOptions are the values of the flags of sdm listen.
@@ -79,7 +80,7 @@ func (o *listenOptions) listenArgs(f *flagSet) (addr string, program []string, e
 		return "", nil, fmt.Errorf("%q: a program comes after -- (sdm listen %s -- %s)", program[0], addr, program[0])
 	}
 	if len(program) == 0 {
-		program = []string{slotProgram}
+		program = []string{protocol.GivenProgram}
 	}
 	if !strings.Contains(addr, ":") {
 		addr = ":" + addr

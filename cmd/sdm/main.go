@@ -38,6 +38,9 @@ func (a *app) choose() console.Status {
 		return a.original()
 	}
 	if a.args[0] == holdSubcommand {
+		if len(a.args) == 1 {
+			return a.holdFor()
+		}
 		if err := a.hold(); err != nil {
 			return a.fail(console.StatusUsage, err)
 		}

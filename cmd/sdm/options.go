@@ -33,6 +33,7 @@ type options struct {
 	keep      time.Duration
 	keepGiven bool
 	outputLog string
+	on        string // host of the session process; "": this one
 }
 
 // newOptions returns options before the flags are read.
@@ -117,6 +118,10 @@ func (o *options) validate() error {
 		return errors.New("--linger and --heartbeat cannot be negative (0 is not at all)")
 	case s.Heartbeat > 0 && s.Silence < s.Heartbeat:
 		return fmt.Errorf("--silence %v is shorter than --heartbeat %v: no server could answer in time", s.Silence, s.Heartbeat)
+	case o.on != "" && protocol.CheckHost(o.on) != nil:
+		return fmt.Errorf("--on: %w", protocol.CheckHost(o.on))
+	case o.on != "" && o.ranks.stdinFile != "":
+		return errors.New("--on and --stdin-file: the file would be read by a console that may leave")
 	case o.keep < 0:
 		return errors.New("--keep cannot be negative (0: the session ends with its console)")
 	case o.console.fold < 0:

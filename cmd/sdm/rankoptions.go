@@ -57,9 +57,6 @@ func (o *rankOptions) inputOf(all rank.Set, some bool) (rank.Set, error) {
 	return set, nil
 }
 
-// slotProgram stands for the program that the servers were given after "--".
-const slotProgram = "-"
-
 // program returns the job of a program on all ranks. The session adds the ranks that read standard
 // input, and their number.
 func (o *rankOptions) program(line []string) *protocol.Job {

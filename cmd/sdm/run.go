@@ -15,6 +15,7 @@ import (
 	"sdm/launch/flux"
 	"sdm/master/frontend/console"
 	"sdm/master/text"
+	"sdm/protocol"
 	"sdm/protocol/rank"
 	"sdm/tree/topology"
 )
@@ -27,7 +28,7 @@ func (o *runOptions) plan(a *app, f *flagSet) (*plan, error) {
 	switch {
 	case o.isStarter():
 		return a.planned(&o.options, func(ctx context.Context, p *plan) (*job.Job, error) {
-			p.program = o.ranks.program([]string{slotProgram})
+			p.program = o.ranks.program([]string{protocol.GivenProgram})
 			return job.Start(ctx, o.spec(), a.io(p))
 		}), nil
 	case o.launcher == launcherPMIx:

@@ -49,7 +49,9 @@ func (o *runOptions) flags() *flagSet {
 		f.BoolVar(&o.force, "force", false, "start more than 1000 ranks on this machine, or connect to a PMIx server that is known to end when a tool connects")
 	}, o.perServer("ranks of one server"))
 	o.declare(f)
-	f.add("Leaving and coming back", o.declareKeep)
+	f.add("Leaving and coming back", o.declareKeep, func(f *pflag.FlagSet) {
+		f.StringVar(&o.on, "on", "", "`host` that has the session, and the starter: it is reached as other hosts are (--remote-shell)")
+	})
 	f.add("Starters (mpirun, mpiexec, srun)", o.declareStarter)
 	f.add("PMIx servers (--launcher pmix)", o.pmix.declare, o.declarePMIxLog)
 	f.add("Servers on other hosts", o.declareNodes)

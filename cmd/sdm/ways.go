@@ -144,6 +144,8 @@ var rows = []row{
 		wayServer: no(whyStreams), wayAttach: idle, wayLook: idle, wayWatch: idle, wayCore: none, waySim: none}},
 	{flags: []string{"output-log"}, in: map[way]place{
 		wayNoKeep: no("--output-log is written by a session that can be left, which --keep 0 excludes")}},
+	{flags: []string{"on"}, in: map[way]place{
+		wayNoKeep: no("--on begins a session that can be left, which --keep 0 excludes")}},
 	{flags: pmixFlags, typed: true, in: map[way]place{
 		wayHeld: no("{flag}: {starter} starts the ranks (write it into its line)"), wayLine: no(whyPMIx), wayLocal: no(whyPMIx), wayComposed: no(whyPMIx)}},
 

@@ -24,6 +24,7 @@ const (
 	Attach Kind = "attach"
 	Core   Kind = "core"
 	Watch  Kind = "watch"
+	Master Kind = "master" // sdm-master --keep
 )
 
 // State is what is on file about a session. It holds no secret. Program, Ranks and Job may have control characters:

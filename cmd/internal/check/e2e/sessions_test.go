@@ -293,3 +293,49 @@ func TestJoinFromAnotherHost(t *testing.T) {
 	q.says("[0-3] stop = 0")
 	p.exits(0)
 }
+
+// TestSessionOnAnotherHost begins a session on another host. The console is killed, as if its login node were lost, and
+// somebody joins from a third host.
+func TestSessionOnAnotherHost(t *testing.T) {
+	t.Parallel()
+	o := newOnHosts(t)
+	s := o.scene
+	s.env = append(s.env, "SDM_KEEP=1h") // reaches the other host as a flag does
+	p := o.here("sdm", "run", "--on", o.Host(1), "--remote-shell", o.remsh(), "-b", "-e", "info hosts", "-e", "continue &", "-n", "4", program("spin"))
+	p.after(p.out, "[0-3] "+o.Host(1)+": server 0,")
+	p.after(p.err, "sdm-1 goes on")
+	s.kill(p.cmd.Process.Pid, syscall.SIGKILL)
+	list := s.on(o.Hosts, 2, "sdm", "sessions")
+	list.exits(0)
+	list.says("sdm-1  "+o.Host(1)+"  ", "ask on "+o.Host(1))
+	q := s.on(o.Hosts, 2, "sdm", "join", "--remote-shell", o.remsh(), "-b", "-e", "interrupt", "-e", "print stop", "-e", "quit")
+	q.exits(0)
+	q.says("[0-3] stop = 0")
+	s.nothingIsLeft()
+	bad := s.start("sdm", "run", "--on", "far", "--remote-shell", "false", "-b", "-e", "ranks", "-n", "1", program("spin"))
+	bad.exits(3)
+	bad.says("sdm: --on far: false: exit status 1\n")
+}
+
+// TestLeaveOnAnotherHost leaves a session of another host at the terminal: no relay stays.
+func TestLeaveOnAnotherHost(t *testing.T) {
+	t.Parallel()
+	s := newScene(t)
+	shell := s.file("shell", "#!/bin/sh\nshift\ncd /\nexec /bin/sh -c \"$*\"\n", 0o700)
+	c := s.begun("--on", "far", "--remote-shell", shell)
+	c.enter("leave")
+	c.until("left sdm-1, which goes on")
+	c.exits(0)
+	s.eventually(patience, func() string {
+		for _, p := range s.found() {
+			if line, _ := os.ReadFile(fmt.Sprintf("/proc/%d/cmdline", p.pid)); strings.HasSuffix(string(line), "sdm\x00hold\x00") {
+				return p.String() + " relays"
+			}
+		}
+		return ""
+	})
+	if got := s.joined("-e", "interrupt", "-e", "print 6*7", "-e", "quit"); !strings.Contains(got, "[0-3] 6*7 = 42") {
+		t.Errorf("the script has got\n%s", got)
+	}
+	s.nothingIsLeft()
+}

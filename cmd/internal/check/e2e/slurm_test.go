@@ -72,6 +72,10 @@ func TestSlurm(t *testing.T) {
 			t.Run("batch script, "+m.name+" "+way, func(t *testing.T) { needPlugin(t, m); batch(t, s.sub(t), cluster, m, way) })
 		}
 	}
+	t.Run("a batch script that is joined", func(t *testing.T) {
+		needPlugin(t, starters[1])
+		joinedBatch(t, s.sub(t), cluster, starters[1])
+	})
 	t.Run("a batch script that is watched", func(t *testing.T) {
 		needPlugin(t, starters[1])
 		watchedBatch(t, s.sub(t), cluster, starters[1])
@@ -175,6 +179,33 @@ wait
 	front.exits(0)
 	s.completes(cluster, job)
 	hunted(t, front)
+}
+
+// joinedBatch has a session of a batch script, which is joined, left, and joined and ended from the login node.
+func joinedBatch(t *testing.T, s *scene, cluster *launchtest.Slurm, m starter) {
+	script := s.file("job.sh", fmt.Sprintf(`#!/bin/sh
+at=$(hostname):%d
+%s --keep 10m --rendezvous $at --session $SLURM_JOB_ID &
+srun -n 4 %s %s --rendezvous $at --session $SLURM_JOB_ID --per-node -- %s
+wait
+`, s.freePort(), program("sdm-master"), slurmMPI[m.name], program("sdm-server"), m.program("ring")), 0o700)
+	job := s.submit(cluster, "-n", "4", "-N", "2", "-o", filepath.Join(s.dir, "out"), script)
+	s.eventually(patience, func() string {
+		list := s.on(cluster.Hosts, 0, "sdm", "sessions")
+		list.exits(0)
+		if text := list.out.text(); !strings.Contains(text, "0-3") {
+			return text
+		}
+		return ""
+	})
+	join := func(commands ...string) *process {
+		p := s.on(cluster.Hosts, 0, "sdm", append([]string{"join", "--remote-shell", filepath.Join(launchtest.Scripts(), "remsh"), "-b"}, commands...)...)
+		p.exits(0)
+		return p
+	}
+	join("-e", "print 6*7").says("[0-3] 6*7 = 42")
+	join("-e", "ranks", "-e", "continue", "-e", "quit").says("[0-3] stopped in main", "exited normally")
+	s.completes(cluster, job)
 }
 
 // submit gives Slurm a batch script and returns the number of its job.
