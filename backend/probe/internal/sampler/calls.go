@@ -106,11 +106,11 @@ func (r *reading) counted(library *mpi.Library) {
 			r.comms = append(r.comms, handle)
 		}
 	}
-	sequences, ok := library.SequencesOf(r.comms)
-	if !ok {
-		sequences = r.arrivals()
+	if sequences, ok := library.SequencesOf(r.comms); ok {
+		r.messages = sequences
+	} else if library.Family == mpi.MPICH {
+		r.messages = r.arrivals()
 	}
-	r.messages = sequences
 }
 
 // withCall adds what a call of MPI waits for to the level of its function. levels are of frame i of
