@@ -10,6 +10,7 @@ import (
 	"log/slog"
 	"maps"
 	"slices"
+	"strings"
 	"time"
 
 	"sdm/master/hangfile"
@@ -34,8 +35,8 @@ type Config struct {
 	Output func() int64
 	// Stalled is called when the job has stalled, once until there is progress again. Meanwhile no samples are taken.
 	Stalled func(context.Context, *Sight)
-	// Current reports whether the processes are still the ranks. If it does not when the job seems to have stalled,
-	// Run ends. nil: they are.
+	// Current reports whether the processes are still the ranks. If it does not when the job seems to have
+	// stalled, or when children of ranks have worked, Run ends. nil: they are.
 	Current func() bool
 	// Remark shows a message to the user.
 	Remark func(string)
@@ -285,10 +286,22 @@ func (s *sentinel) sample(ctx context.Context) error {
 	}
 	s.broken = s.broken && (ends > 0 || state != progress.Moving)
 	s.tellTroubles(answers)
+	if state == progress.Stalled && before != progress.Stalled || slices.ContainsFunc(x.Changes, byChildren) {
+		if s.cfg.Current != nil && !s.cfg.Current() {
+			s.over, s.outdated = true, true
+			return nil
+		}
+	}
 	if state == progress.Stalled && before != progress.Stalled {
 		return s.stalled(ctx)
 	}
 	return nil
+}
+
+// byChildren reports whether children of ranks have worked. Such a rank may be a wrapper that has started the program
+// since it was looked at. MPI in the program uses time also while it waits: the wrapper would never stand still.
+func byChildren(c progress.Change) bool {
+	return slices.Contains(strings.Split(c.Kind, ","), protocol.ProgressChildren)
 }
 
 // compared returns what answers say about changes.
@@ -381,10 +394,6 @@ func (s *sentinel) sight(answers []session.Event) *Sight {
 
 // stalled collects evidence of a stall and says it. Ranks that have ended are asked as well: others may wait for them.
 func (s *sentinel) stalled(ctx context.Context) error {
-	if s.cfg.Current != nil && !s.cfg.Current() {
-		s.over, s.outdated = true, true
-		return nil
-	}
 	args := protocol.Args{Samples: evidence, Every: evidenceEvery.String()}
 	answers, err := s.stacks(ctx, "", args)
 	if err != nil {

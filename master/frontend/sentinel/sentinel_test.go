@@ -222,15 +222,19 @@ func TestTroubles(t *testing.T) {
 	}
 }
 
-// Processes that are not the ranks any more have not stalled.
+// Processes that are not the ranks any more have not stalled, nor do they make progress: they may be wrappers,
+// whose children are the ranks.
 func TestOutdated(t *testing.T) {
-	synctest.Test(t, func(t *testing.T) {
-		f := &fake{t: t, samples: []string{"first@0-3", "none@0-3"}}
-		found, stalls, err := f.watch(300*time.Second, func(c *Config) { c.Current = func() bool { return false } })
-		if err != nil || len(stalls) != 0 || found.Stalled {
-			t.Errorf("%v, %q, %+v", err, stalls, found)
-		}
-	})
+	for _, later := range []string{"none@0-3", "stack,children@2 none@0-1,3"} {
+		synctest.Test(t, func(t *testing.T) {
+			f := &fake{t: t, samples: []string{"first@0-3", later}}
+			began := time.Now()
+			found, stalls, err := f.watch(300*time.Second, func(c *Config) { c.Current = func() bool { return false } })
+			if took := time.Since(began); err != nil || len(stalls) != 0 || found.Stalled || took > 200*time.Second {
+				t.Errorf("%s: %v, %q, %+v after %v", later, err, stalls, found, took)
+			}
+		})
+	}
 }
 
 // A session that ends, ranks that cannot be watched, and calls that are refused.

@@ -90,6 +90,7 @@ func TestWatch(t *testing.T) {
 			t.Run("crash", func(t *testing.T) { watchCrash(t, line+"tag") })
 			t.Run("killed", func(t *testing.T) { watchIsKilled(t, line+"tag") })
 			t.Run("ends", func(t *testing.T) { watchEnds(t, m) })
+			t.Run("late", func(t *testing.T) { watchLate(t, m) })
 			t.Run("naps", func(t *testing.T) { watchNaps(t, m.command+" -n 3 "+m.program("naps")) })
 		})
 	}
@@ -209,6 +210,18 @@ func watchEnds(t *testing.T, m starter) {
 	w.signal(syscall.SIGTERM)
 	w.fails()
 	w.noFile()
+}
+
+// watchLate watches ranks that are shells at first, each of which then starts the program and stays: MPI in it uses
+// processor time while it waits, as if the children of the shell worked.
+func watchLate(t *testing.T, m starter) {
+	s := newScene(t)
+	w := s.watch("--stall 6s --interval 500ms --on-stall kill -o hang",
+		m.command+` -n 5 sh -c 'sleep 4; "$0" tag; exit $?' `+m.program("hang"))
+	w.exits(5)
+	if f := w.file(1); len(f.Verdict) != 1 || !f.Verdict[0].Certain || f.Verdict[0].Kind != "deadlock" {
+		t.Errorf("the verdict is %+v", f.Verdict)
+	}
 }
 
 // watchNaps watches a job that works and is nearly always asleep at the same place: its messages tell.
