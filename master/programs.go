@@ -14,7 +14,7 @@ import (
 type programs struct {
 	ask   func(program string) error // nil: every program can
 	known map[string]error
-	// warned are the programs of which the user has been warned.
+	// warned are the programs that the user has been warned about.
 	warned map[string]bool
 }
 

@@ -29,7 +29,7 @@ const (
 	KindLoading Kind = 37 // body: Loading; reading symbols of libraries takes long, or has ended
 
 	// Of a session with several front ends; they never pass the tree.
-	KindCommand Kind = 48 // body: Commanded; a front end has given a command that is no mere look
+	KindCommand Kind = 48 // body: Commanded; a front end has given a command that does more than look
 	KindFront   Kind = 49 // body: FrontEnd; one has come or left
 	KindGap     Kind = 50 // body: Gap; events have not been kept for this front end
 )

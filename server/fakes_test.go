@@ -28,7 +28,7 @@ const testTimeout = 60 * time.Second
 // fakeUp is a vertex that records its inputs and can be congested.
 type fakeUp struct {
 	mu      sync.Mutex
-	changed chan struct{} // closed and made anew with each input
+	changed chan struct{} // closed and replaced at each input
 	log     []string      // "reply 1 ..." and groups as text, without output
 	out     map[string][]byte
 	pieces  []string

@@ -119,7 +119,7 @@ func (o *coreOptions) program() (string, error) {
 // coreFiles opens the core files of a command line.
 type coreFiles struct {
 	remark   func(string)
-	tells    bool             // a person waits, who is told what takes time
+	tells    bool             // a person waits and is told what takes time
 	unpacker *launch.Unpacker // nil: no file has been packed so far
 }
 

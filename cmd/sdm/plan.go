@@ -33,7 +33,7 @@ type plan struct {
 
 	program     *protocol.Job    // what is launched; nil: the ranks are there
 	scripts     []console.Script // commands that are known at the start; nil: from the rc file, -x and -e
-	greeting    []string         // commands that a person who opens a prompt gets carried out first
+	greeting    []string         // commands that are executed first when a person opens a prompt
 	answersOnly bool             // events are not shown
 	past        bool             // the session is a hang file: there is no job to start and nothing to write down
 

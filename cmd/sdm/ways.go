@@ -246,7 +246,7 @@ func (r row) placeIn(some []way) place {
 	return fine
 }
 
-// gives reports whether a flag of a row is given, with a value of which the row tells.
+// gives reports whether a flag of a row is given, with a value that the row is about.
 func (a asked) gives(r row, name string) bool {
 	if name == severalPrograms {
 		return a.programs > 1

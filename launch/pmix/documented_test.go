@@ -11,7 +11,7 @@ import (
 var rewrite = flag.Bool("rewrite", false, "write the tables about PMIx in docs/launching.md anew")
 
 // renamed are the names of the source documents that libpmix 5.0 does not have, or has as old names
-// only, and what stands for them there.
+// only, and the names to use instead.
 var renamed = []struct{ document, libpmix, in string }{
 	{"PMIX_ERR_DEBUGGER_RELEASE", "PMIX_DEBUGGER_RELEASE", "the release of the ranks"},
 	{"PMIX_DEBUG_WAITING_FOR_NOTIFY", "PMIX_READY_FOR_DEBUG", "the ranks wait"},

@@ -45,7 +45,7 @@ type connection struct {
 	mu    sync.Mutex
 	own   []string        // namespaces of the session: their events become notices
 	ends  map[string]int  // exit codes of ended jobs by namespace, older jobs included
-	ready map[string]bool // namespaces of which the server has said that the ranks wait; "": it named none
+	ready map[string]bool // namespaces whose ranks wait, as the server has said; "": it named none
 	lost  bool            // the connection to the server
 	// outlives says that the server is to live longer than the jobs of the session, so its loss is told.
 	outlives bool

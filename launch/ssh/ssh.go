@@ -145,7 +145,7 @@ func (f *Fleet) Ended(host string) (err error, ended bool) {
 	return err, ended
 }
 
-// Close ends the remote shells that still run. A server that thereby loses its master ends by
+// Close ends the remote shells that still run. A server that loses its master that way ends by
 // itself.
 func (f *Fleet) Close() {
 	f.cancel()

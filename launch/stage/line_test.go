@@ -16,7 +16,7 @@ func TestLines(t *testing.T) {
 	const text = "#!/bin/sh\n[ \"$*\" = --version ] && exit\n[ \"$1\" = --staged ] && [ -x \"$2\" ] && shift 2; echo copy \"$@\"; cat <&3\n"
 	// As a server on another host does in that moment.
 	shrinking := strings.Replace(text, "\n", "\nrm -f \"${2%%-[0-9]*}\"\n", 1)
-	// As a stranger does who may rename everything there.
+	// As another user may do, with the right to rename everything there.
 	swapped := strings.Replace(text, "\n", "\n[ $# = 1 ] && for f in \"$DIR\"/copy-*/*; do mv \"$f\" \"$f-\"; echo 'echo swapped' >\"$f\"; chmod 700 \"$f\"; done\n", 1)
 	const broken = "#!/nowhere\n"
 	shared := source(t, "#!/bin/sh\necho shared \"$@\"; cat <&3\n")

@@ -149,8 +149,8 @@ func put(source, dir, name, base, want string, size int64) (*os.File, error) {
 }
 
 // private opens a directory of ours in dir and makes it if it is not there. It gives an error for
-// what others have made under that name or may write to. Only one who may rename everything in dir
-// can put something else in its place, and then what was opened stays what it was.
+// what others have made under that name or may write to. Only a user that may rename everything in
+// dir can put something else in its place, and what is open is not affected by that.
 func private(dir, name string) (*os.Root, error) {
 	above, err := os.OpenRoot(dir)
 	if err != nil {

@@ -154,8 +154,8 @@ func (t *Type) position(v int64, s *survey) int {
 	return slices.IndexFunc(all, func(c Constant) bool { return c.Value == v })
 }
 
-// code returns what stands for a value of an enumeration: itself, or its position if it may have more
-// than the 32 bits that Java reads.
+// code returns the code of a value of an enumeration: the value itself, or its position if the value
+// may have more than the 32 bits that Java reads.
 func (t *Type) code(v int64, s *survey) int32 {
 	if t.Size > 4 {
 		return int32(t.position(v, s))

@@ -95,7 +95,7 @@ func beside(path string, made, mode os.FileMode, write func(io.Writer) error) (n
 	return t.Name(), nil
 }
 
-// temporary makes a file with a name that nobody has.
+// temporary makes a file with a name that no other file has.
 func temporary(dir string, mode os.FileMode) (t *os.File, err error) {
 	for n := range maxNames {
 		name := filepath.Join(dir, fmt.Sprintf(".sdm-%d-%d.part", os.Getpid(), n))

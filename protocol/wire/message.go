@@ -46,10 +46,9 @@ const (
 	// next one.
 	Partial Flags = 1 << 2
 	// Again marks a retransmission of what may have been lost with a server: an
-	// Init for an adopted vertex; a Command, which is not executed twice; Events of
-	// the one server in Marks, of which the last group has the sequence number of
-	// the mark. Such Events are forwarded unchanged. The first ones of an Epoch
-	// also end what came from that child before.
+	// Init for an adopted vertex; a Command, which is not executed twice; Events of the one server in
+	// Marks, whose last group has the sequence number of the mark. Such Events are forwarded
+	// unchanged. The first ones of an Epoch also end what came from that child before.
 	Again Flags = 1 << 3
 	// FromRoot marks an Init from the root itself: no server between the receiver
 	// and the root can be lost.

@@ -20,8 +20,8 @@ func readerPoolFor(t *testing.T, number int) *ReaderPool {
 	return c
 }
 
-// chain returns a root above this number of vertices in a row, of which the last
-// answers a command with its body, and the packets that the root sends up.
+// chain returns a root above this number of vertices in a row, and the packets that the root sends
+// up. The last vertex answers a command with its body.
 func chain(t *testing.T, c *ReaderPool, vertices int) (root *running, up <-chan wire.Message) {
 	answers := make(chan wire.Message, 1000)
 	cfg := LoopConfig{Up: func(m wire.Message) { answers <- m }}

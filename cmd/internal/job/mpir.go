@@ -336,7 +336,7 @@ func (h *mpirJob) end(ctx context.Context, status console.Status) (console.Statu
 	return status, nil
 }
 
-// undo ends the starter now, and thereby its job.
+// undo ends the starter now, and so its job.
 func (h *mpirJob) undo() {
 	ctx, cancel := servers.Closing()
 	defer cancel()

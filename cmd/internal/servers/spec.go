@@ -28,7 +28,7 @@ type Spec struct {
 	LogFlags    startup.Log
 	Linger      time.Duration // how long servers keep their ranks after the loss of the master
 	WhenLost    string        // what they do then: kill or detach
-	Output      string        // who gets the output of the ranks: OutputConsole or OutputStarter
+	Output      string        // where the output of the ranks goes: OutputConsole or OutputStarter
 	ConnectWait time.Duration // limit of the start, see Clock; 0: none
 	PerServer   int           // ranks of one server on this host; 0: one server has all
 

@@ -1,4 +1,4 @@
-// How busy this machine is, for waits that nobody has given.
+// How busy this machine is, for waits that the user has not set.
 
 package startup
 
@@ -14,7 +14,7 @@ const maxSlowness = 4
 // Slowness returns how many times as long as on an idle machine a start takes here now, from 1 to 4: the time in
 // which the first thread of this process ran or wanted to run, over that in which it ran (Linux
 // Documentation/scheduler/sched-stats.rst, /proc/PID/schedstat). A gdb that starts beside 15 busy processes for each
-// processor takes five times as long, and so does this program. 1: the kernel does not tell.
+// processor takes five times as long, and so does this program. It is 1 if the kernel does not tell.
 func Slowness() int {
 	text, err := os.ReadFile("/proc/self/schedstat")
 	if err != nil {

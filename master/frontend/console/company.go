@@ -32,7 +32,8 @@ func (c *company) join(w *session.Welcome) {
 	}
 }
 
-// observe takes an event; hide reports whether it tells of ourselves, who know.
+// observe takes an event; hide reports whether it is about this console, whose user knows it
+// already.
 func (c *company) observe(e session.Event) (hide bool) {
 	if e.Cursor != 0 {
 		c.shown = e.Cursor

@@ -145,8 +145,8 @@ func (c *console) finish(x *call) {
 	c.retire(x)
 }
 
-// endHung interrupts gdbs that are busy with a command of a script beyond the wait: nobody is there to
-// do it, and each later command would fail. The next command waits for that.
+// endHung interrupts gdbs that are busy with a command of a script beyond the wait: no user is there
+// to do it, and each later command would fail. The next command waits for that.
 func (c *console) endHung(x *call) {
 	hung := x.hung()
 	if hung.IsEmpty() || c.ended {

@@ -16,9 +16,9 @@ type question struct {
 	text    string
 	choices string // "y or n", or "y or [n]" if an empty line is n
 	yes     func()
-	// ends: it is about the end of the session; who says quit again, or ends the input, says yes.
+	// ends: it is about the end of the session: a second quit, or the end of the input, is a yes.
 	ends bool
-	// leave is the answer l; nil: it is none.
+	// leave is called for the answer l; nil: l is no answer.
 	leave func()
 }
 

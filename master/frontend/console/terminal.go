@@ -109,7 +109,7 @@ func widthOf(fd int) int {
 	return w
 }
 
-// ErrTerminalGone is the error of a terminal that nobody has any more; it is also an io.EOF. Ctrl-D is a plain io.EOF.
+// ErrTerminalGone is the error of a terminal that has been closed; it is also an io.EOF. Ctrl-D is a plain io.EOF.
 var ErrTerminalGone = fmt.Errorf("the terminal is gone: %w", io.EOF)
 
 // ReadLine shows the prompt and reads a line; see Lines.

@@ -90,7 +90,7 @@ type outer struct {
 }
 
 // compared asks for the expressions of some ranks, which have stopped, for each expression once: Eclipse
-// gives names anew at each stop.
+// gives new names at each stop.
 func (j *action) compared(ctx context.Context, ranks rank.Set) changes {
 	j.mu.Lock()
 	known := slices.Clone(j.partials.known)

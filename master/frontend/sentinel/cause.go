@@ -117,8 +117,8 @@ func killed(ends []Ending, _ rank.Set, e End) (hangfile.Reason, bool) {
 	return hangfile.Reason{Kind: hangfile.Abort, Text: text}, true
 }
 
-// failed looks for ranks that have ended with an exit code, whereupon the others were ended by signals. If the ends
-// were noticed in another order, as on a busy host, the code must be the exit status of the starter.
+// failed looks for ranks that have ended with an exit code, after which the others were ended by signals. If the
+// ends were noticed in another order, as on a busy host, the code must be the exit status of the starter.
 func failed(ends []Ending, _ rank.Set, e End) (hangfile.Reason, bool) {
 	first := slices.IndexFunc(ends, func(x Ending) bool { return x.Exit.Signal != "" })
 	if first < 0 {

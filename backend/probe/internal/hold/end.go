@@ -41,7 +41,7 @@ func OpenProcess(pid int) (*Handle, error) {
 }
 
 // exitCode is the index of the field exit_code of proc(5), stat, in what statOf returns. The kernel shows it to
-// those who may trace the process.
+// users that may trace the process.
 const exitCode = 52 - 3
 
 // statOf returns the third field and later ones of the file stat of a process; nil: there is none.

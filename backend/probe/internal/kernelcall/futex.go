@@ -200,8 +200,8 @@ func (f *Futex) isOfThread() bool {
 	return f.Shared() && f.word(0) == uint32(f.Args[2]) && f.thread(0) == int(f.word(0))
 }
 
-// isOfDescriptor reports whether the word is in the descriptor of a thread, and may be shared: the kernel wakes those
-// who wait for it when the thread ends. From glibc 2.43 on it is a state in place of the ID.
+// isOfDescriptor reports whether the word is in the descriptor of a thread, and may be shared: the kernel wakes the
+// threads that wait for it when the thread ends. From glibc 2.43 on it is a state in place of the ID.
 func (f *Futex) isOfDescriptor() bool { return f.Described != 0 && f.Shared() }
 
 // hasLost reports whether a mutex of glibc is locked by a thread that the process does not have: it has ended, or it is
@@ -216,8 +216,8 @@ func (f *Futex) hasLost() bool {
 	return glibc && !f.Shared() && f.word(0) == locked && owner != 0 && owner <= maxTID && !f.Exists(int(owner))
 }
 
-// isInherited reports whether the kernel itself knows the owner, since that one inherits the priority of those who
-// wait.
+// isInherited reports whether the kernel itself knows the owner, since the owner inherits the priority of the
+// threads that wait.
 func (f *Futex) isInherited() bool {
 	return f.Args[1]&command == lockPI || f.Args[1]&command == lockPI2
 }

@@ -1,4 +1,4 @@
-// Pipes, and who has their ends.
+// Pipes, and the processes that have their ends.
 
 package proc
 

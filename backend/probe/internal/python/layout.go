@@ -35,7 +35,7 @@ type threadLayout struct {
 type frameLayout struct {
 	previous, code, instruction uint64
 	line, trace                 uint64 // up to 3.10: the line is valid if there is a trace function
-	owner                       uint64 // from 3.11: who made it
+	owner                       uint64 // from 3.11: what made it
 	entry                       uint64 // 3.11: it is the outermost of a call of the evaluator
 	tag                         uint64 // bits of addresses of objects that count references
 	globals, locals             uint64 // from 3.11: variables of the module; the first local variable

@@ -2,7 +2,7 @@ package python
 
 import "testing"
 
-// TestHolder asks who holds the lock for which a thread would wait, with two interpreters.
+// TestHolder asks which thread holds the lock that another would wait for, with two interpreters.
 func TestHolder(t *testing.T) {
 	s := &Snapshot{Threads: []Thread{
 		{Pointer: 10, lock: 1}, {Pointer: 20, lock: 1, HasLock: true}, {Pointer: 30, lock: 2}, {Pointer: 40, lock: 3, HasLock: true},

@@ -88,8 +88,8 @@ func newTeam(r *reading, frames [][]stack.Frame) *team {
 	return m
 }
 
-// compare orders the IDs of threads: the first thread of the process, which may not have the lowest one since they
-// begin anew when they are used up, then the others ascending.
+// compare orders the IDs of threads: the first thread of the process, which may not have the lowest one since IDs
+// start again from low numbers when they are used up, then the others ascending.
 func (m *team) compare(a, b int) int {
 	switch {
 	case a == b:

@@ -52,8 +52,8 @@ func TestOpenMP(t *testing.T) {
 	}
 }
 
-// TestNumbersOfThreads: thread IDs begin anew when they are used up, so that a thread may have a lower one than the
-// first.
+// TestNumbersOfThreads: thread IDs start again from low numbers when they are used up, so that a thread may have a
+// lower one than the first.
 func TestNumbersOfThreads(t *testing.T) {
 	shot := &snapshot.Process{Threads: []snapshot.Thread{{TID: 20}, {TID: 300}, {TID: 400}}}
 	r := &reading{process: &process{pid: 300}, shot: shot, held: &hold.Process{}}

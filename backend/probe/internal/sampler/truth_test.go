@@ -167,7 +167,7 @@ func (n *counts) check(t *testing.T, r int, text string, l *mpi.Library, c *mpi.
 	n.peers(t, r, text, c.Wait(l))
 }
 
-// peers checks that whom a call waits for is the last rank, or who is said to be (of world ranks).
+// peers checks that a call waits for the last rank, or for the one in others (world ranks).
 func (n *counts) peers(t *testing.T, r int, text string, w mpi.Wait) {
 	t.Helper()
 	others := map[string]int{"comm=even": 0}

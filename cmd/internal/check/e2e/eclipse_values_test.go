@@ -100,8 +100,8 @@ func (p *platform) shown(command ptp.Code, expr string, args ...string) string {
 	return text
 }
 
-// outputWhileStepped steps over two lines that write, of which the program flushes none, and kills the
-// ranks: all that they have written is there.
+// outputWhileStepped steps over two lines that write and do not flush, and kills the ranks: all that
+// they have written is there.
 func (p *platform) outputWhileStepped() {
 	p.s.t.Helper()
 	want := ""

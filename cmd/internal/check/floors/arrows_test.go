@@ -21,8 +21,8 @@ import (
 
 // rooms are the packages of many files, how many percent of the arrows between their files may run upward, and how
 // many pairs of files may call one another: what was reached, to be lowered and not raised. An arrow is a pair of
-// files of which the first calls a function or method of the second; the files are put into an order in which few
-// run upward.
+// files: the first calls a function or method of the second. The files are put into an order in which few run
+// upward.
 var rooms = []struct {
 	path            string
 	upward, mutuals int
