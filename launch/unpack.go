@@ -166,7 +166,7 @@ const (
 	sparseBlock = 4096    // bytes; file systems have holes of this size
 )
 
-// sparse copies a core file but for its blocks of zeros, and returns how many bytes it has written. disk bounds them.
+// sparse copies a core file without its blocks of zeros, and returns how many bytes it has written. disk bounds them.
 func sparse(ctx context.Context, out *os.File, in io.Reader, disk int64) (written int64, err error) {
 	piece, zeros := make([]byte, sparsePiece), make([]byte, sparseBlock)
 	var at int64

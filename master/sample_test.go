@@ -14,8 +14,8 @@ import (
 	"sdm/protocol/wire"
 )
 
-// walkers are ranks 0-5, of which 0-1 are stopped and 2-5 run. Ranks 3-5 are at another line in
-// each sample; rank 4 stops at a breakpoint in the second sample.
+// walkers are ranks 0-5: 0-1 are stopped and 2-5 run. Ranks 3-5 are at another line in each sample;
+// rank 4 stops at a breakpoint in the second sample.
 type walkers struct {
 	root    *fakeRoot
 	looks   int

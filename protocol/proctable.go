@@ -108,7 +108,7 @@ func (t Proctable) Pids() []Pid {
 	return pids
 }
 
-// SameHost compares host names, of which one may lack the domain.
+// SameHost compares host names; one may lack the domain.
 func SameHost(a, b string) bool {
 	shortA, _, _ := strings.Cut(a, ".")
 	shortB, _, _ := strings.Cut(b, ".")

@@ -164,7 +164,7 @@ type Note struct {
 }
 
 // Members is the result of members: a value, and some of what it consists of. Column "value" is the value itself;
-// columns "value.NAME" are those of List.
+// columns "value.NAME" are as in List.
 type Members struct {
 	Expr string   `json:"expr"`
 	Path []string `json:"path,omitempty"`

@@ -73,7 +73,8 @@ func checkTree(t *testing.T, r *rig, expr string, path []string, depth int) (vis
 	return visited
 }
 
-// sameValue compares a value of print with that of a member: print shows the type of a pointer.
+// sameValue compares a value of print with the value of a member: print shows the type of a
+// pointer.
 func sameValue(printed, member string) bool {
 	if strings.HasPrefix(printed, "(") && !strings.HasPrefix(member, "(") {
 		if i := strings.Index(printed, ") 0x"); i >= 0 {

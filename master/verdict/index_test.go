@@ -5,7 +5,7 @@ import (
 	"testing"
 )
 
-// TestIndex groups items by keys, of which some have none.
+// TestIndex groups items by keys; some keys have no items.
 func TestIndex(t *testing.T) {
 	keys := []int{3, 0, 3, 1, 3}
 	x := indexOf(5, func(yield func(key, item int) bool) {

@@ -165,7 +165,7 @@ func TestFoldsOfStructures(t *testing.T) {
 	}
 }
 
-// An object with vectors has many fields, of which few differ.
+// An object with vectors has many fields, and few of them differ.
 func TestFoldsOfBigObjects(t *testing.T) {
 	big := "{e = {" + strings.Repeat("0.125, ", 20000) + "1}, n = %d}"
 	for _, limit := range []int{1, -1} {

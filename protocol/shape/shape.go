@@ -19,7 +19,7 @@ const (
 	// MaxText bounds a text, and a template, in bytes.
 	MaxText = 256 << 10
 	// MaxLeaves bounds the leaves of a text: an object of a simulation may have a
-	// hundred vectors, of which gdb shows 200 elements each.
+	// hundred vectors, and gdb shows 200 elements of each.
 	MaxLeaves = 32 << 10
 	// maxRepeated bounds the leaves of one count of equal elements.
 	maxRepeated = 4096

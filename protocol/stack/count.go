@@ -70,7 +70,7 @@ func (c counts) is(d counts) bool {
 	return c.each == d.each && slices.EqualFunc(c.parts(), d.parts(), same)
 }
 
-// countsOf returns the counts of disjoint parts in any order, of which some may be empty.
+// countsOf returns the counts of disjoint parts in any order; some may be empty.
 func countsOf(parts []Count) counts {
 	parts = slices.DeleteFunc(parts, func(p Count) bool { return p.Ranks.IsEmpty() })
 	slices.SortStableFunc(parts, func(p, q Count) int { return cmp.Compare(p.Threads, q.Threads) })

@@ -52,7 +52,7 @@ func tracerOf(pid int) string {
 const childWait = 100 * time.Millisecond
 
 // continueChildren continues the children that a gdb that has ended has left at their first instruction,
-// after it has removed the breakpoints, of which they have copies.
+// after it has removed their copies of the breakpoints.
 func continueChildren(pid int) {
 	for until := time.Now().Add(childWait); ; time.Sleep(childWait / 50) {
 		anyComing := false

@@ -24,7 +24,7 @@ func (s threadStack) inMPI() bool {
 }
 
 // withRegisters asks for the registers of threads in MPI, and calls then with the texts of backend.RegistersColumn. The
-// processes of other machines than this one, of which calls of MPI are not known, are not asked.
+// processes of other machines than this one, whose calls of MPI are not known, are not asked.
 func (fr *Frames) withRegisters(q *request.Request, all []threadStack, then func(registers []string)) {
 	var threads []int
 	for _, s := range all {

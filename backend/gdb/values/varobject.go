@@ -19,7 +19,8 @@ const (
 	maxMemberText = 4 << 10
 	// maxMembersText bounds all values of an answer, in bytes: 100 texts of gdb's own limit take 20 KiB.
 	maxMembersText = 256 << 10
-	// maxListed bounds the children that gdb makes of one object: it makes those of an array all at once.
+	// maxListed bounds the children that gdb makes of one object: it makes all children of an array at
+	// once.
 	maxListed = 20_000
 	// arrayListed is how many elements an array has at most that is no section of its own for each page.
 	arrayListed = 1000
@@ -309,8 +310,8 @@ func (w *walk) flatten(o object, all []object, then func([]object)) {
 	})
 }
 
-// nameMembers gives members of one name, which are unnamed structures, names of their own, and those of Fortran their
-// expressions.
+// nameMembers gives members of one name, which are unnamed structures, names of their own, and members in Fortran
+// their expressions.
 func (w *walk) nameMembers(o object, all []object) {
 	seen := map[string]int{}
 	for i := range all {
@@ -363,7 +364,7 @@ func (w *walk) locate(o *object, then func()) {
 	}, "-var-info-path-expression", append(w.At(w.q), o.name)...)
 }
 
-// textOf asks for the text of an array of characters, of which gdb tells the length only, whether an empty array of
+// textOf asks for the text of an array of characters, since gdb tells only its length, whether an empty array of
 // Fortran is allocated, and why a value cannot be read.
 func (w *walk) textOf(c *object, then func()) {
 	text := c.isArray() && (charArray.MatchString(c.member.Type) || w.fortran && c.member.Count == 0)
@@ -425,7 +426,7 @@ func (w *walk) lowest(o object) int {
 	return 0
 }
 
-// dimensions returns those of an array of Fortran; none of C.
+// dimensions returns the dimensions of an array of Fortran; none for C.
 func (w *walk) dimensions(o object) []protocol.Dim {
 	if a, ok := gdbtext.ParseArray("", o.member.Type); w.fortran && ok && a.Shape.Fortran {
 		return a.Shape.Dims

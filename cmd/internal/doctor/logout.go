@@ -90,7 +90,7 @@ func (m Machine) loginManager(ctx context.Context) map[string]string {
 }
 
 // logindFiles returns the files of settings in the order in which they count (logind.conf(5)): the first main file that
-// there is, then all drop-ins by name, of which each counts in the first directory that has it.
+// there is, then all drop-ins by name; each counts in the first directory that has it.
 func (m Machine) logindFiles() (files []string) {
 	dropIns := map[string]string{}
 	for _, dir := range []string{"/etc/systemd", "/run/systemd", "/usr/local/lib/systemd", "/usr/lib/systemd"} {

@@ -10,7 +10,7 @@ import (
 )
 
 // leastSpace is the address space that a program needs, in bytes. The Go runtime reserves 1 GiB or
-// more, of which it uses little. Below 0.8 GiB it fails before main with a trace; in between it may
+// more, and uses little of it. Below 0.8 GiB it fails before main with a trace; in between it may
 // fail.
 const leastSpace = 3 << 29
 

@@ -68,7 +68,7 @@ func TestTerminalKeys(t *testing.T) {
 	}
 }
 
-// Delete removes the character at the cursor, and nothing on an empty line, of which Ctrl-D is the end.
+// Delete removes the character at the cursor, and nothing on an empty line, which Ctrl-D would end.
 func TestTerminalDelete(t *testing.T) {
 	term, master, screen := openTerminal(t, "")
 	got := read(term, "> ")

@@ -108,7 +108,7 @@ func isComplete(object uint64, b []byte) bool {
 	return counter > object && counter+4 <= object+uint64(len(b)) && binary.LittleEndian.Uint32(b[counter-object:]) == 0
 }
 
-// bytesOfUCX are those of a request of UCX, up to its end, that are searched.
+// bytesOfUCX are how many bytes of a request of UCX are searched, up to its end.
 const bytesOfUCX = 320
 
 // messageOfMPICH reads a request of a message.

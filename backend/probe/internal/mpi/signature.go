@@ -24,7 +24,7 @@ const (
 	Long     // another integer of 64 bits
 	Window
 	File
-	Handle   // another one, of which only the size is known
+	Handle   // another one; only its size is known
 	CommAt   // pointer to a communicator, of calls that release it
 	WindowAt // pointer to a window
 	FileAt   // pointer to a file

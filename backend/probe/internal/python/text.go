@@ -11,8 +11,8 @@ const (
 	asciiBit   = 1 << 6
 )
 
-// textOf returns a string, of which p is the beginning if it could be read. Very long ones are cut. more is
-// true if mem was read.
+// textOf returns a string. p is its beginning if that could be read. Very long ones are cut. more is true
+// if mem was read.
 func (l *layout) textOf(mem Memory, p *Piece) (text string, more, ok bool) {
 	if !p.Read && !mem.Read(p.Addr, p.Bytes[:l.text.compact]) {
 		return "", false, false
@@ -46,8 +46,8 @@ func decodeText(b []byte, kind int) string {
 	return string(runes)
 }
 
-// bytesOf returns the content of a bytes object, of which p is the beginning if it could be read. more is true
-// if mem was read.
+// bytesOf returns the content of a bytes object. p is its beginning if that could be read. more is true if mem
+// was read.
 func (l *layout) bytesOf(mem Memory, p *Piece) (b []byte, more, ok bool) {
 	if !p.Read && !mem.Read(p.Addr, p.Bytes[:l.bytes.data]) {
 		return nil, false, false

@@ -74,8 +74,8 @@ func (s *Sampler) Family(pids, which []int, ranks map[int]bool, o Options) *Fami
 	return f
 }
 
-// descendants returns the processes that a process has started, and those that these have started, but for this one and
-// ranks, with what they have started. children returns the processes that one has started.
+// descendants returns the processes that a process has started, and the ones that these have started, except this one
+// and ranks, with what they have started. children returns the processes that one has started.
 func descendants(pid int, children func(int) []int, ranks map[int]bool) (all []int) {
 	seen := map[int]bool{pid: true, os.Getpid(): true}
 	for next := []int{pid}; len(next) > 0; next = next[1:] {

@@ -117,7 +117,7 @@ func (r *reading) levels(t *snapshot.Thread) (levels []level) {
 	return levels
 }
 
-// frameRun is a number of equal frames in sequence, of which at is the innermost one.
+// frameRun is a number of equal frames in sequence. at is the innermost one.
 type frameRun struct{ at, count int }
 
 // leastRun is the number of equal frames in sequence that are shown as one.

@@ -11,7 +11,7 @@ import (
 )
 
 // movers is a program that does one thing without end, as MODE says. Its stack and registers are the same each time
-// that it comes back, but for what it counts.
+// that it comes back, except for what it counts.
 const movers = `
 #include <poll.h>
 #include <fcntl.h>

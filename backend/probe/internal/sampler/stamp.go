@@ -125,7 +125,7 @@ func (m *team) stampOfCalls(calls []libraryCall, concerned []int) uint64 {
 	return hash.Sum()
 }
 
-// stampOfOthers returns a hash of the threads in no call, but for the first one, helpers of libraries, and threads that
+// stampOfOthers returns a hash of the threads in no call, except the first one, helpers of libraries, and threads that
 // wait in OpenMP, which may spin. 0: there is no other.
 func (m *team) stampOfOthers(calls []libraryCall) uint64 {
 	hash, n := digest.New(), 0

@@ -154,7 +154,7 @@ func (c led) Derived(entry, pc uint64) (*cfi.Row, uint64) {
 	return f.Row(pc), 0
 }
 
-// TestMark has a function without a symbol, of which only ENDBR64 tells that it begins there.
+// TestMark has a function without a symbol: only ENDBR64 tells that it begins there.
 func TestMark(t *testing.T) {
 	for name, c := range map[string]struct {
 		entry int

@@ -82,8 +82,8 @@ func foreign() tls.Certificate {
 	return tls.Certificate{Certificate: [][]byte{der}, PrivateKey: key}
 }
 
-// attack makes unauthenticated connections to an address, of which many stay silent until the end
-// of the test. permitted is what the other side may send to everybody; nil: nothing.
+// attack makes unauthenticated connections to an address; many stay silent until the end of the
+// test. permitted is what the other side may send to everybody; nil: nothing.
 func (s *scene) attack(addr string, permitted *regexp.Regexp) {
 	s.t.Helper()
 	dial := func() net.Conn {

@@ -64,7 +64,7 @@ func steady(text, dir string) string {
 }
 
 // TestWaitsOfProcesses looks at processes without MPI that wait in many ways, as the ranks of one job, and at
-// some that go on, of which nothing may be found.
+// some that go on, about which nothing may be found.
 func TestWaitsOfProcesses(t *testing.T) {
 	s := newScene(t)
 	python := systemPython(t)

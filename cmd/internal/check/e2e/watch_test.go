@@ -135,7 +135,7 @@ func watchCrash(t *testing.T, line string) {
 	w := s.watch("--stall 1.5s -o hang", line)
 	pids := w.ranks(5)
 	w.file(1)
-	s.eventually(patience, func() string { // but for an instant of a sample
+	s.eventually(patience, func() string { // except for an instant of a sample
 		for rank, pid := range pids {
 			if p := look(pid); p.held() {
 				return fmt.Sprintf("rank %d: %v is held", rank, p)
