@@ -17,6 +17,7 @@ import (
 	"time"
 
 	"sdm/master/dial"
+	"sdm/protocol/envelope"
 )
 
 // These are the example of docs/protocol.md, computed with Python's hmac.
@@ -202,7 +203,7 @@ func raw(t *testing.T, master Options, frontEnd func(c net.Conn)) error {
 
 func TestMasterRefuses(t *testing.T) {
 	const challenge = `"challenge":"` + exampleFrontEnd + `"`
-	say := func(body string) []byte { return appendFrame(nil, []byte(body)) }
+	say := func(body string) []byte { return envelope.Append(nil, []byte(body)) }
 	for _, tt := range []struct {
 		name string
 		says []string // bodies

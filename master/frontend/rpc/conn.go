@@ -6,6 +6,19 @@ import (
 	"bufio"
 	"io"
 	"sync"
+
+	"sdm/protocol"
+	"sdm/protocol/envelope"
+)
+
+// Limits of received messages, in bytes.
+const (
+	// maxUnauthenticatedBody bounds a body from an unauthenticated peer.
+	maxUnauthenticatedBody = 4096
+	// maxRequest bounds a body from a front end: a million process IDs fit.
+	maxRequest = protocol.MaxBody
+	// maxAnswer bounds a body from a master: all values of a million ranks fit.
+	maxAnswer = 16 * protocol.MaxBody
 )
 
 // Conn is an authenticated connection to the other side. One goroutine may read; any may write;
@@ -26,7 +39,7 @@ type Conn struct {
 func newConn(rw io.ReadWriteCloser, peer string, max int) *Conn {
 	return &Conn{
 		rw: rw, peer: peer, max: max,
-		r: bufio.NewReaderSize(rw, maxHeader), w: bufio.NewWriterSize(rw, 64<<10),
+		r: bufio.NewReaderSize(rw, envelope.MaxHeader), w: bufio.NewWriterSize(rw, 64<<10),
 	}
 }
 
@@ -60,14 +73,14 @@ func (c *Conn) Close() error {
 }
 
 // read returns the next body.
-func (c *Conn) read() ([]byte, error) { return readFrame(c.r, c.max) }
+func (c *Conn) read() ([]byte, error) { return envelope.Read(c.r, c.max) }
 
 // write sends bodies with one flush.
 func (c *Conn) write(bodies ...[]byte) error {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	for _, body := range bodies {
-		if _, err := c.w.Write(appendFrame(nil, body)); err != nil {
+		if _, err := c.w.Write(envelope.Append(nil, body)); err != nil {
 			return err
 		}
 	}

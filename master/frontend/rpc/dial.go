@@ -10,6 +10,7 @@ import (
 	"net"
 
 	"sdm/master/dial"
+	"sdm/protocol/envelope"
 )
 
 // Dial connects a master to a front end that listens at "HOST:PORT" or "unix:PATH": at most
@@ -40,7 +41,7 @@ func (o Options) welcome(ctx context.Context, c net.Conn) (*Conn, error) {
 	defer cancel()
 	stop := closeAfter(ctx, c)
 	defer stop()
-	peeked := &peekedConn{Conn: c, r: bufio.NewReaderSize(c, maxHeader)}
+	peeked := &peekedConn{Conn: c, r: bufio.NewReaderSize(c, envelope.MaxHeader)}
 	first, err := peeked.r.Peek(1)
 	if err != nil {
 		if ctx.Err() != nil {

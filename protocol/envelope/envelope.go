@@ -1,6 +1,6 @@
-// Messages with headers.
-
-package rpc
+// Package envelope reads and writes messages behind a header Content-Length, as in the Language Server Protocol and
+// the Debug Adapter Protocol.
+package envelope
 
 import (
 	"bufio"
@@ -10,28 +10,18 @@ import (
 	"io"
 	"strconv"
 	"strings"
-
-	"sdm/protocol"
 )
 
-// Limits of received messages, in bytes.
-const (
-	// maxHeader bounds one header line; only Content-Length is used.
-	maxHeader = 4096
-	// maxHeaders bounds the number of header lines.
-	maxHeaders = 16
-	// maxUnauthenticatedBody bounds a body from an unauthenticated peer.
-	maxUnauthenticatedBody = 4096
-	// maxRequest bounds a body from a front end: a million process IDs fit.
-	maxRequest = protocol.MaxBody
-	// maxAnswer bounds a body from a master: all values of a million ranks fit.
-	maxAnswer = 16 * protocol.MaxBody
-)
+// MaxHeader bounds one header line, in bytes; a reader's buffer has at least this size. Only Content-Length is used.
+const MaxHeader = 4096
 
-// readFrame reads one body with its headers (Language Server Protocol, "Base Protocol"; that of the
-// Debug Adapter Protocol is the same). It allocates memory as the bytes arrive, not for what a
+// maxHeaders bounds the number of header lines.
+const maxHeaders = 16
+
+// Read reads one body with its headers (Language Server Protocol, "Base Protocol"; that of the
+// Debug Adapter Protocol is the same), of at most max bytes. It allocates memory as the bytes arrive, not for what a
 // header announces. io.EOF means that the peer closed the connection between two frames.
-func readFrame(r *bufio.Reader, max int) ([]byte, error) {
+func Read(r *bufio.Reader, max int) ([]byte, error) {
 	n, err := readHeaders(r)
 	if err != nil {
 		return nil, err
@@ -82,8 +72,8 @@ func readHeaders(r *bufio.Reader) (int, error) {
 func readHeader(r *bufio.Reader) (string, error) {
 	line, err := r.ReadSlice('\n')
 	switch {
-	case errors.Is(err, bufio.ErrBufferFull) || len(line) > maxHeader:
-		return "", fmt.Errorf("a header line of more than %d bytes", maxHeader)
+	case errors.Is(err, bufio.ErrBufferFull) || len(line) > MaxHeader:
+		return "", fmt.Errorf("a header line of more than %d bytes", MaxHeader)
 	case errors.Is(err, io.EOF) && len(line) > 0:
 		return "", io.ErrUnexpectedEOF
 	case err != nil:
@@ -92,8 +82,8 @@ func readHeader(r *bufio.Reader) (string, error) {
 	return strings.TrimRight(string(line), "\r\n"), nil
 }
 
-// appendFrame appends a body with its header.
-func appendFrame(b, body []byte) []byte {
+// Append appends a body with its headers.
+func Append(b, body []byte) []byte {
 	b = append(b, "Content-Length: "...)
 	b = strconv.AppendInt(b, int64(len(body)), 10)
 	b = append(b, "\r\n\r\n"...)

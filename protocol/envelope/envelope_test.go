@@ -1,4 +1,6 @@
-package rpc
+// Tests of messages with headers.
+
+package envelope
 
 import (
 	"bufio"
@@ -8,7 +10,7 @@ import (
 	"testing"
 )
 
-func TestReadFrame(t *testing.T) {
+func TestRead(t *testing.T) {
 	for _, tt := range []struct {
 		name, in string
 		want     string // the body
@@ -31,7 +33,7 @@ func TestReadFrame(t *testing.T) {
 		{"not our protocol", "GET / HTTP/1.1\r\n\r\n", "", "without Content-Length"},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
-			body, err := readFrame(bufio.NewReaderSize(strings.NewReader(tt.in), maxHeader), 100)
+			body, err := Read(bufio.NewReaderSize(strings.NewReader(tt.in), MaxHeader), 100)
 			if tt.err == "" && (err != nil || string(body) != tt.want) {
 				t.Errorf("body %q, error %v", body, err)
 			}
@@ -46,14 +48,14 @@ func TestReadFrame(t *testing.T) {
 }
 
 // A header that announces a huge body must not allocate memory.
-func TestReadFrameTakesNoMemoryForAClaim(t *testing.T) {
+func TestReadTakesNoMemoryForAClaim(t *testing.T) {
 	const in = "Content-Length: 1000000000\r\n\r\n{}"
-	r := bufio.NewReaderSize(nil, maxHeader)
+	r := bufio.NewReaderSize(nil, MaxHeader)
 	allocated := testing.Benchmark(func(b *testing.B) {
 		b.ReportAllocs()
 		for b.Loop() {
 			r.Reset(strings.NewReader(in))
-			if _, err := readFrame(r, maxAnswer); !errors.Is(err, io.ErrUnexpectedEOF) {
+			if _, err := Read(r, 1<<30); !errors.Is(err, io.ErrUnexpectedEOF) {
 				b.Fatal(err)
 			}
 		}
@@ -63,43 +65,20 @@ func TestReadFrameTakesNoMemoryForAClaim(t *testing.T) {
 	}
 }
 
-func FuzzReadFrame(f *testing.F) {
+func FuzzRead(f *testing.F) {
 	f.Add([]byte("Content-Length: 2\r\n\r\n{}"))
 	f.Add([]byte("Content-Type: x\r\ncontent-length:  2 \n\n{}Content-Length: 0\r\n\r\n"))
 	f.Fuzz(func(t *testing.T, in []byte) {
-		r := bufio.NewReaderSize(strings.NewReader(string(in)), maxHeader)
+		r := bufio.NewReaderSize(strings.NewReader(string(in)), MaxHeader)
 		for {
-			body, err := readFrame(r, 1000)
+			body, err := Read(r, 1000)
 			if err != nil {
 				return
 			}
-			again, err := readFrame(bufio.NewReader(strings.NewReader(string(appendFrame(nil, body)))), 1000)
+			again, err := Read(bufio.NewReader(strings.NewReader(string(Append(nil, body)))), 1000)
 			if err != nil || string(again) != string(body) {
 				t.Fatalf("%q became %q, %v", body, again, err)
 			}
-		}
-	})
-}
-
-func FuzzDecode(f *testing.F) {
-	f.Add([]byte(`{"jsonrpc":"2.0","id":1,"method":"print","params":{"expr":"n","ranks":"0-3","wait":"2s"}}`))
-	f.Add([]byte(`{"jsonrpc":"2.0","method":"continue"}`))
-	f.Add([]byte(`{"jsonrpc":"2.0","id":"a","error":{"code":-32602,"message":"x","data":{"kind":"usage","message":"y"}}}`))
-	f.Fuzz(func(t *testing.T, in []byte) {
-		m, bad := decode(in)
-		if bad != nil {
-			return
-		}
-		var p callParams
-		if readParams(m.Params, &p) == nil {
-			p.call(m.Method)
-		}
-		var s Setup
-		if readParams(m.Params, &s) == nil {
-			_ = s.Validate()
-		}
-		if _, bad := decode(encode(m)); bad != nil {
-			t.Fatalf("%s cannot be read back: %v", encode(m), bad)
 		}
 	})
 }
