@@ -19,9 +19,15 @@ import (
 	"sdm/protocol/rank"
 )
 
+// The doors by which front ends come.
+const (
+	doorConsole = "console"
+	doorDAP     = "dap"
+)
+
 // lead starts the process of a session for this invocation, and is its first front end.
 func (a *app) lead(l *lifetime, p *plan) console.Status {
-	begin, front := a.startHolder, introduction()
+	begin, front := a.startHolder, introduction(doorConsole)
 	if p.on != "" {
 		begin, front.Host = func() (net.Conn, *exec.Cmd, error) { return a.startHolderOn(p) }, servers.HostName()
 	} else if f, err := share.OpenLog(p.outputLog); err != nil {
@@ -80,9 +86,9 @@ func (a *app) lead(l *lifetime, p *plan) console.Status {
 	return status
 }
 
-// introduction tells others who we are.
-func introduction() *protocol.FrontEnd {
-	return &protocol.FrontEnd{Name: share.UserName(), Door: "console", PID: os.Getpid()}
+// introduction tells others who we are, and by which door we come.
+func introduction(door string) *protocol.FrontEnd {
+	return &protocol.FrontEnd{Name: share.UserName(), Door: door, PID: os.Getpid()}
 }
 
 // accompany runs the console over a session that is shared. left reports that the session goes on; otherwise it has

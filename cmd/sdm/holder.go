@@ -13,13 +13,21 @@ import (
 
 // startHolder starts the process of a session with our arguments, connected to it.
 func (a *app) startHolder() (net.Conn, *exec.Cmd, error) {
+	return startHolder(a.args, func(process *exec.Cmd) {
+		process.Stdout, process.Stderr, process.Env = a.stdout, a.stderr, a.env
+	})
+}
+
+// startHolder starts the process of a session with some arguments, connected to it. with sets its streams and its
+// environment.
+func startHolder(args []string, with func(*exec.Cmd)) (net.Conn, *exec.Cmd, error) {
 	self, err := os.Executable()
 	if err != nil {
 		return nil, nil, err
 	}
-	process := exec.Command(self, append([]string{holdSubcommand}, a.args...)...)
+	process := exec.Command(self, append([]string{holdSubcommand}, args...)...)
 	process.Args[0] = "sdm"
-	process.Stdout, process.Stderr, process.Env = a.stdout, a.stderr, a.env
+	with(process)
 	process.SysProcAttr = &syscall.SysProcAttr{Setsid: true}
 	conn, err := startConnected(process, func(theirs *os.File) { process.ExtraFiles = []*os.File{theirs} }) // firstFD
 	return conn, process, err

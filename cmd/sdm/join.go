@@ -20,6 +20,7 @@ import (
 	"sdm/launch/ssh"
 	"sdm/master/frontend/console"
 	"sdm/master/frontend/rpc"
+	"sdm/protocol"
 	"sdm/protocol/rank"
 )
 
@@ -53,7 +54,7 @@ func (o *joinOptions) plan(a *app, f *flagSet) (*plan, error) {
 		if o.relay {
 			return a.relay(l.ctx, f.Args())
 		}
-		c, report, err := a.enter(l.ctx, o, f.Args())
+		c, report, err := enter(l.ctx, o, f.Args(), introduction(doorConsole))
 		if err != nil {
 			return a.failed(err, console.StatusNotStarted)
 		}
@@ -100,13 +101,13 @@ func (a *app) relay(ctx context.Context, args []string) console.Status {
 	return console.StatusGood
 }
 
-// enter finds the session and joins it.
-func (a *app) enter(ctx context.Context, o *joinOptions, args []string) (c *rpc.Client, all rank.Set, err error) {
+// enter finds the session and joins it as a front end.
+func enter(ctx context.Context, o *joinOptions, args []string,
+	front *protocol.FrontEnd) (c *rpc.Client, all rank.Set, err error) {
 	found, err := find(ctx, args)
 	if err != nil {
 		return nil, all, err
 	}
-	front := introduction()
 	if found.Liveness == sessions.Elsewhere {
 		front.Host = servers.HostName()
 		c, err = dialElsewhere(o, found.State)

@@ -35,6 +35,7 @@ var subcommands = []subcommand{
 	{name: "watch", make: func(env []string) command { return &watchOptions{options: newOptions(env)} }},
 	{name: "join", make: func(env []string) command { return &joinOptions{options: newOptions(env)} }},
 	{name: "sessions", make: func([]string) command { return &sessionsOptions{} }},
+	{name: "dap", make: func(env []string) command { return &dapOptions{options: newOptions(env)} }},
 	{name: "listen", make: func(env []string) command { return &listenOptions{options: newOptions(env)} }},
 	{name: "sim", make: func(env []string) command { return &simOptions{options: newOptions(env)} }, whole: true},
 	{name: "core", make: func(env []string) command { return &coreOptions{options: newOptions(env)} }},

@@ -22,12 +22,13 @@ My job crashes or computes nonsense:
 
 More:
   sdm sessions [flags]                       your live sessions, on this host and others
+  sdm dap    [flags]                         for editors: the Debug Adapter Protocol (docs/editors.md)
   sdm listen [flags] [HOST:]PORT             wait for a master to dial in and drive it
   sdm sim    [flags] -n N                    simulated ranks, up to millions: try all this on a laptop
   sdm doctor [HOST...]                       what works on this machine, what does not, what to do
   sdm version
   sdm help   [run | attach | stacks | waits | watch | open | diff-files | core | listen | doctor | sim | commands | sets |
-              join | sessions | ways | COMMAND]
+              join | sessions | dap | ways | COMMAND]
 
 sdm help run tells the flags, sdm help ways which of them have no place with which starter, and
 sdm help commands what can be typed at the prompt.
@@ -267,5 +268,15 @@ sessions of this host are asked for the states of their ranks and for who is in.
 With --json each session is one line: {"event":"session","id":"sdm-1","host":"login1",...}
 
 Exit status: 0, also if there is no session; 1 standard output cannot be written; 2 wrong usage.
+
+`
+
+const usageDAP = `sdm dap [flags]
+
+A debug adapter for editors: it speaks the Debug Adapter Protocol with the editor that has
+started it. Its threads are groups of ranks that stand in the same place. launch and attach take
+program, args, cwd, env and np; starter ("mpirun -n 8"); attach (what sdm attach takes); session (a
+session to join); core; hangFile; stopOnEntry, stopAt and flags (further ones of the subcommand).
+The debug console takes all commands of the prompt. docs/editors.md tells how editors are set up.
 
 `

@@ -161,3 +161,8 @@ func (c view) summarized(hint string) string {
 	}
 	return strings.Join(append(parts, hint), "  ")
 }
+
+// Spread returns the values of a column in one line: "5", "0 [0-2], 10 [3]", or "0..7  mean 3.5  (8 values)".
+func Spread(c column.Column) string {
+	return Clean(columns(protocol.Group{Columns: []column.Column{c}})[c.Name].inEvent())
+}

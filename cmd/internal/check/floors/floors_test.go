@@ -27,6 +27,7 @@ var doors = map[string][]string{
 	"github.com/cespare/xxhash/v2":       {"sdm/protocol/digest"},
 	"github.com/spf13/pflag":             {"sdm/cmd/internal/original", "sdm/cmd/sdm", "sdm/cmd/sdm-server", "sdm/cmd/sdm-master", "sdm/cmd/internal/startup", "sdm/cmd/internal/gdbflags"},
 	"github.com/chzyer/readline":         {"sdm/master/frontend/console"},
+	"github.com/google/go-dap":           {"sdm/master/frontend/dap"},
 	"github.com/ianlancetaylor/demangle": {"sdm/backend/probe/internal/symbol"},
 	"github.com/ulikunitz/xz":            {"sdm/backend/probe/internal/symbol"},
 	"golang.org/x/arch":                  {"sdm/backend/probe/internal/amd64", "sdm/backend/probe/internal/argument", "sdm/backend/probe/internal/dataflow", "sdm/backend/probe/internal/derived", "sdm/backend/probe/internal/emulator"},
@@ -39,6 +40,7 @@ var doors = map[string][]string{
 var testDoors = map[string][]string{
 	"github.com/cyrus-and/gdb":          {"sdm/backend/mi"}, // compares results
 	"github.com/google/go-cmp":          {"sdm"},
+	"github.com/google/jsonschema-go":   {"sdm/master/frontend/dap"},
 	"go.uber.org/goleak":                {"sdm"},
 	"pgregory.net/rapid":                {"sdm"},
 	"github.com/cockroachdb/datadriven": {"sdm"},

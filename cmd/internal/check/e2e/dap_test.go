@@ -1,0 +1,303 @@
+// sdm dap, driven as an editor does.
+
+package e2e
+
+import (
+	"bufio"
+	"encoding/json"
+	"fmt"
+	"io"
+	"os/exec"
+	"path/filepath"
+	"strconv"
+	"strings"
+	"syscall"
+	"testing"
+	"time"
+)
+
+// editor is a client of the Debug Adapter Protocol, written without packages of sdm.
+type editor struct {
+	t       *testing.T
+	adapter *exec.Cmd
+	in      io.WriteCloser
+	got     chan dapMessage
+	seq     int
+	events  []dapMessage
+}
+
+// dapMessage is a response or an event.
+type dapMessage struct {
+	Type, Event, Command, Message string
+	RequestSeq                    int `json:"request_seq"`
+	Success                       bool
+	Body                          json.RawMessage
+}
+
+// edit starts an adapter.
+func (s *scene) edit() *editor {
+	s.t.Helper()
+	e := &editor{t: s.t, adapter: exec.Command(program("sdm"), "dap"), got: make(chan dapMessage, 100)}
+	e.adapter.Env, e.adapter.Dir = s.env, s.dir
+	in, err := e.adapter.StdinPipe()
+	if err != nil {
+		s.t.Fatal(err)
+	}
+	out, err := e.adapter.StdoutPipe()
+	if err != nil {
+		s.t.Fatal(err)
+	}
+	if err := e.adapter.Start(); err != nil {
+		s.t.Fatal(err)
+	}
+	e.in = in
+	s.readers.Go(func() {
+		e.read(bufio.NewReader(out))
+		e.adapter.Wait()
+	})
+	s.t.Cleanup(func() { e.adapter.Process.Kill() })
+	return e
+}
+
+func (e *editor) read(r *bufio.Reader) {
+	defer close(e.got)
+	for {
+		length := 0
+		for {
+			line, err := r.ReadString('\n')
+			if err != nil {
+				return
+			}
+			if line = strings.TrimSpace(line); line == "" {
+				break
+			}
+			if n, ok := strings.CutPrefix(line, "Content-Length: "); ok {
+				length, _ = strconv.Atoi(n)
+			}
+		}
+		body := make([]byte, length)
+		if _, err := io.ReadFull(r, body); err != nil {
+			return
+		}
+		var m dapMessage
+		if json.Unmarshal(body, &m) == nil {
+			e.got <- m
+		}
+	}
+}
+
+// next returns the next message.
+func (e *editor) next(what string) dapMessage {
+	e.t.Helper()
+	select {
+	case m, ok := <-e.got:
+		if !ok {
+			e.t.Fatalf("the adapter has ended before %s", what)
+		}
+		return m
+	case <-time.After(patience):
+		e.t.Fatalf("no %s", what)
+	}
+	panic("not reached")
+}
+
+// ask sends a request and reads the body of its response into an answer.
+func (e *editor) ask(command, arguments string, answer any) {
+	e.t.Helper()
+	if m := e.send(command, arguments); !m.Success {
+		e.t.Fatalf("%s %s: %s", command, arguments, m.Message)
+	} else if answer != nil {
+		if err := json.Unmarshal(m.Body, answer); err != nil {
+			e.t.Fatalf("%s: %s: %v", command, m.Body, err)
+		}
+	}
+}
+
+// send sends a request and returns its response.
+func (e *editor) send(command, arguments string) dapMessage {
+	e.t.Helper()
+	e.seq++
+	body := fmt.Sprintf(`{"seq":%d,"type":"request","command":%q,"arguments":%s}`, e.seq, command, arguments)
+	if _, err := fmt.Fprintf(e.in, "Content-Length: %d\r\n\r\n%s", len(body), body); err != nil {
+		e.t.Fatal(err)
+	}
+	for {
+		m := e.next("answer to " + command)
+		if m.Type == "response" && m.RequestSeq == e.seq {
+			return m
+		}
+		e.events = append(e.events, m)
+	}
+}
+
+// await returns the next event of a name; text is a part of its body.
+func (e *editor) await(name, text string) string {
+	e.t.Helper()
+	for {
+		for i, m := range e.events {
+			if m.Event == name && strings.Contains(string(m.Body), text) {
+				e.events = e.events[i+1:]
+				return string(m.Body)
+			}
+		}
+		e.events = []dapMessage{e.next(name + " " + text)}
+	}
+}
+
+// stopped waits for a stop for a reason and returns its thread.
+func (e *editor) stopped(reason string) int {
+	e.t.Helper()
+	body := e.await("stopped", "")
+	var b struct {
+		Reason   string
+		ThreadID int
+	}
+	if err := json.Unmarshal([]byte(body), &b); err != nil || b.Reason != reason {
+		e.t.Fatalf("stopped for another reason than %s: %s", reason, body)
+	}
+	return b.ThreadID
+}
+
+// frames returns the stack of a thread.
+func (e *editor) frames(thread int) []dapFrame {
+	e.t.Helper()
+	var stack struct{ StackFrames []dapFrame }
+	e.ask("stackTrace", fmt.Sprintf(`{"threadId":%d,"startFrame":0,"levels":20}`, thread), &stack)
+	return stack.StackFrames
+}
+
+type dapFrame struct {
+	ID   int
+	Name string
+	Line int
+}
+
+// value evaluates an expression as a hover does.
+func (e *editor) value(frame int, expr string) string {
+	e.t.Helper()
+	var v struct{ Result string }
+	e.ask("evaluate", fmt.Sprintf(`{"context":"hover","frameId":%d,"expression":%q}`, frame, expr), &v)
+	return v.Result
+}
+
+// The user finds the bug of ring.c in an editor, on four ranks of mpirun.
+func TestDAPFindsTheBugOfRing(t *testing.T) {
+	t.Parallel()
+	s := newScene(t)
+	m := starters[0]
+	e := s.edit()
+	e.ask("initialize", `{"adapterID":"sdm","linesStartAt1":true,"columnsStartAt1":true}`, nil)
+	if bad := e.send("launch", `{"program":"/nonsense"}`); bad.Success || !strings.Contains(bad.Message, "/nonsense") {
+		t.Errorf("a program that is not there: %+v", bad)
+	}
+	e.ask("launch", fmt.Sprintf(`{"starter":"%s --oversubscribe --allow-run-as-root -n 4","program":%q}`, m.command, m.program("ring")), nil)
+	e.await("initialized", "")
+	source, err := filepath.Abs(filepath.Join(sources, "ring.c"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	var set struct {
+		Breakpoints []struct {
+			Verified bool
+			Line     int
+		}
+	}
+	at := lineOf(t, "ring.c", "s += i;")
+	e.ask("setBreakpoints", fmt.Sprintf(`{"source":{"path":%q},"breakpoints":[{"line":%d}]}`, source, at), &set)
+	if len(set.Breakpoints) != 1 || !set.Breakpoints[0].Verified || set.Breakpoints[0].Line != at {
+		t.Errorf("breakpoints %+v", set)
+	}
+	e.ask("configurationDone", `{}`, nil)
+	thread := e.stopped("breakpoint")
+	var threads struct {
+		Threads []struct {
+			ID   int
+			Name string
+		}
+	}
+	s.eventually(patience, func() string {
+		e.ask("threads", `{}`, &threads)
+		if len(threads.Threads) != 1 || threads.Threads[0].Name != fmt.Sprintf("[0-3] (4) sum ring.c:%d", at) {
+			return fmt.Sprintf("threads %+v", threads)
+		}
+		return ""
+	})
+	frames := e.frames(thread)
+	if len(frames) < 2 || frames[0].Name != "sum" || frames[0].Line != at || frames[1].Name != "main" {
+		t.Fatalf("frames %+v", frames)
+	}
+	if got := e.value(frames[0].ID, "mine->last - mine->first"); got != "24 [3], 25 [0-2]" {
+		t.Errorf("the shares are %s", got)
+	}
+	if bad := e.send("evaluate", fmt.Sprintf(`{"context":"hover","frameId":%d,"expression":"s = 1"}`, frames[0].ID)); bad.Success {
+		t.Errorf("a hover has changed the program: %+v", bad)
+	}
+	var said struct{ Result string }
+	e.ask("evaluate", `{"context":"repl","expression":"[2-3] print mine->first"}`, &said)
+	if said.Result != "[2] mine->first = 51\n[3] mine->first = 76" {
+		t.Errorf("the debug console says %q", said.Result)
+	}
+	e.ask("next", fmt.Sprintf(`{"threadId":%d}`, thread), nil)
+	if stepped := e.stopped("step"); stepped == thread {
+		t.Errorf("another place has the same thread %d", thread)
+	}
+	if bad := e.send("stackTrace", fmt.Sprintf(`{"threadId":%d}`, thread)); bad.Success || !strings.Contains(bad.Message, "is no more") {
+		t.Errorf("a thread that is no more: %+v", bad)
+	}
+	e.ask("setBreakpoints", fmt.Sprintf(`{"source":{"path":%q},"breakpoints":[]}`, source), nil)
+	e.ask("continue", `{"threadId":1}`, nil)
+	e.await("output", "total 4950, expected 5050: wrong")
+	e.await("exited", `"exitCode":0`)
+	e.await("terminated", "")
+	e.ask("disconnect", `{}`, nil)
+	if m, ok := <-e.got; ok {
+		t.Errorf("after the answer to disconnect: %+v", m)
+	}
+}
+
+// An adapter that is killed leaves a session that ends by its own rule, and no rank.
+func TestDAPAdapterIsKilled(t *testing.T) {
+	t.Parallel()
+	s := newScene(t)
+	e := s.edit()
+	e.ask("initialize", `{"adapterID":"sdm"}`, nil)
+	e.ask("launch", fmt.Sprintf(`{"program":%q,"np":2,"stopOnEntry":true,"flags":["--keep","2s"]}`, program("spin")), nil)
+	e.ask("configurationDone", `{}`, nil)
+	e.stopped("entry")
+	if err := e.adapter.Process.Signal(syscall.SIGKILL); err != nil {
+		t.Fatal(err)
+	}
+	s.eventually(10*time.Second, func() string {
+		if left := s.named("spin"); len(left) > 0 {
+			return fmt.Sprintf("ranks are left: %v", left)
+		}
+		return ""
+	})
+}
+
+// A console joins the session of an editor, and each sees what the other does.
+func TestDAPBesideAConsole(t *testing.T) {
+	t.Parallel()
+	s := newScene(t)
+	e := s.edit()
+	e.ask("initialize", `{"adapterID":"sdm"}`, nil)
+	e.ask("launch", fmt.Sprintf(`{"program":%q,"np":4,"stopOnEntry":true}`, program("spin")), nil)
+	e.ask("configurationDone", `{}`, nil)
+	e.stopped("entry")
+	if said := s.joined("-e", "[0-1] continue &"); strings.Contains(said, "refused") {
+		t.Error(said)
+	}
+	e.await("sdm/command", `"line":"continue"`)
+	e.await("continued", `"allThreadsContinued":false`)
+	other := s.edit()
+	other.ask("initialize", `{"adapterID":"sdm"}`, nil)
+	other.ask("attach", `{"session":""}`, nil)
+	other.ask("configurationDone", `{}`, nil)
+	other.stopped("entry")
+	e.await("output", "(dap) has come")
+	other.ask("disconnect", `{}`, nil)
+	e.await("output", "(dap) has left")
+	e.ask("pause", `{"threadId":1}`, nil)
+	e.stopped("pause")
+	e.ask("disconnect", `{"terminateDebuggee":true}`, nil)
+}

@@ -1,0 +1,284 @@
+// sdm dap: an editor in place of the console.
+
+package main
+
+import (
+	"bytes"
+	"cmp"
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"slices"
+	"strconv"
+	"strings"
+	"sync"
+	"syscall"
+	"time"
+
+	"sdm/cmd/internal/servers"
+	"sdm/launch"
+	"sdm/master/frontend/console"
+	"sdm/master/frontend/dap"
+	"sdm/master/frontend/rpc"
+	"sdm/master/hangfile/offline"
+	"sdm/protocol"
+)
+
+// dapOptions are the values of the flags of sdm dap.
+type dapOptions struct{ options }
+
+// flags returns the flags of sdm dap.
+func (o *dapOptions) flags() *flagSet {
+	f := newFlags("dap", usageDAP)
+	f.SetInterspersed(true)
+	f.foot = "" // the ranks are the business of launch and attach
+	f.add("Log", o.job.Servers.LogFlags.Declare)
+	return f
+}
+
+// plan checks the options: the editor at standard input and output drives a session.
+func (o *dapOptions) plan(a *app, f *flagSet) (*plan, error) {
+	p := &plan{options: &o.options}
+	p.serve = func(l *lifetime) console.Status { return a.serveEditor(l.ctx, p, newStreams(a.stdin, a.stdout)) }
+	if f.NArg() > 0 {
+		return nil, fmt.Errorf("%q: what is debugged is said by the editor, in launch or attach", f.Arg(0))
+	}
+	return p, o.logLevels().check()
+}
+
+// serveEditor serves an editor at the other end of a connection.
+func (a *app) serveEditor(ctx context.Context, p *plan, conn io.ReadWriteCloser) console.Status {
+	err := dap.Serve(ctx, conn, dap.Config{
+		Start:   func(ctx context.Context, s dap.Start) (*dap.Target, error) { return a.target(ctx, s) },
+		Console: typed,
+		Log:     p.log,
+	})
+	switch {
+	case err == nil:
+		return console.StatusGood
+	case errors.Is(err, dap.ErrGone):
+		p.log.Debug("the editor is gone")
+		return console.StatusGood
+	}
+	return a.fail(statusOf(err, console.StatusRankFailed), err)
+}
+
+// typed runs a console whose lines come from the editor.
+func typed(ctx context.Context, t dap.Typed) error {
+	_, err := console.Run(ctx, console.Config{
+		Session: t.Session, All: t.Ranks, Out: t.Out, Err: t.Out, AnswersOnly: true, Past: t.Past,
+		Lines: t.Lines, Interactive: true, Interrupts: t.Lines.Interrupts(), Welcome: t.Welcome, Guest: t.Joined,
+		AtEnd: console.AtEnd(t.AtEnd),
+	})
+	if errors.Is(err, console.ErrLeft) {
+		return dap.ErrLeft
+	}
+	return err
+}
+
+// target starts, finds or opens what the editor asks for.
+func (a *app) target(ctx context.Context, s dap.Start) (*dap.Target, error) {
+	switch s.Way {
+	case dap.HangFile:
+		file, err := readHangFile(ctx, atFolder(s.Cwd, s.Line[0]))
+		if err != nil {
+			return nil, err
+		}
+		return &dap.Target{Session: offline.New(file), Ranks: file.Ranks, Past: true, Snapshot: len(file.States),
+			Program: filepath.Base(s.Line[0])}, nil
+	case dap.Join:
+		return a.joined(ctx, s)
+	}
+	return a.led(ctx, s)
+}
+
+// atFolder returns a path that may be relative to a folder.
+func atFolder(folder, path string) string {
+	if filepath.IsAbs(path) {
+		return path
+	}
+	return filepath.Join(folder, path)
+}
+
+// joined joins a session.
+func (a *app) joined(ctx context.Context, s dap.Start) (*dap.Target, error) {
+	o := &joinOptions{options: newOptions(a.env)}
+	f := o.flags()
+	if err := f.parse(s.Flags, a.env); err != nil {
+		return nil, err
+	}
+	var args []string
+	if s.Line[0] != "" {
+		args = s.Line
+	}
+	c, all, err := enter(ctx, o, args, introduction(doorDAP))
+	if err != nil {
+		return nil, err
+	}
+	w := c.Welcome()
+	return &dap.Target{Session: c, Ranks: all, Joined: true, Snapshot: w.Snapshot, Program: w.Session}, nil
+}
+
+// arguments returns the command line that does what the editor asks for.
+func arguments(s dap.Start) []string {
+	args := append([]string{string(s.Way)}, s.Flags...)
+	if s.NP > 0 {
+		args = append(args, "-n", strconv.Itoa(s.NP))
+	}
+	if s.StopAt != "" {
+		args = append(args, "--stop-at", s.StopAt)
+	}
+	switch s.Way {
+	case dap.Run:
+		args = append(args, "--")
+	case dap.Simulate:
+		return args
+	}
+	return append(args, s.Line...)
+}
+
+// led starts the process of a session.
+func (a *app) led(ctx context.Context, s dap.Start) (*dap.Target, error) {
+	env, err := launch.Environ(a.env, directives(s.Env))
+	if err != nil {
+		return nil, err
+	}
+	said, words, err := os.Pipe()
+	if err != nil {
+		return nil, err
+	}
+	conn, process, err := startHolder(arguments(s), func(p *exec.Cmd) {
+		p.Stdout, p.Stderr, p.Env, p.Dir = words, words, env, s.Cwd
+	})
+	words.Close()
+	if err != nil {
+		said.Close()
+		return nil, fmt.Errorf("the process of the session: %w", err)
+	}
+	h := &editorHolder{process: process, said: said, ended: make(chan struct{})}
+	h.watch()
+	stop := context.AfterFunc(ctx, func() { process.Process.Signal(syscall.SIGTERM) })
+	defer stop()
+	c := rpc.Over(conn)
+	report, err := c.Initialize(ctx, rpc.Setup{Front: introduction(doorDAP)})
+	if err != nil {
+		c.Cut()
+		return nil, h.why(err)
+	}
+	w := c.Welcome()
+	return &dap.Target{Session: c, Ranks: report.Ranks, First: w.Start, Snapshot: w.Snapshot,
+		Program: strings.Join(s.Line, " "), End: h.end}, nil
+}
+
+// directives returns the changes of an environment.
+func directives(env map[string]*string) []protocol.EnvDirective {
+	var all []protocol.EnvDirective
+	for name, value := range env {
+		if value == nil {
+			all = append(all, protocol.EnvDirective{Op: "unset", Name: name})
+		} else {
+			all = append(all, protocol.EnvDirective{Op: "set", Name: name, Value: *value})
+		}
+	}
+	slices.SortFunc(all, func(x, y protocol.EnvDirective) int { return cmp.Compare(x.Name, y.Name) })
+	return all
+}
+
+// editorHolder is the process of a session that an editor has asked for. Two goroutines, which end with it, wait for it
+// and read what it says until its session stands.
+type editorHolder struct {
+	process *exec.Cmd
+	said    *os.File
+	ended   chan struct{}
+	reading sync.WaitGroup
+	mu      sync.Mutex
+	text    bytes.Buffer
+}
+
+// maxSaid bounds what is kept of what a process says, in bytes.
+const maxSaid = 16 << 10
+
+func (h *editorHolder) watch() {
+	h.reading.Go(func() {
+		b := make([]byte, 4096)
+		for {
+			n, err := h.said.Read(b)
+			h.mu.Lock()
+			if h.text.Len() < maxSaid {
+				h.text.Write(b[:n])
+			}
+			h.mu.Unlock()
+			if err != nil {
+				return
+			}
+		}
+	})
+	go func() {
+		_ = h.process.Wait() // why it has ended is in what it says
+		close(h.ended)
+	}()
+}
+
+// why returns why there is no session.
+func (h *editorHolder) why(err error) error {
+	<-h.ended
+	h.said.SetReadDeadline(time.Now().Add(time.Second)) // a child may have the other end
+	h.reading.Wait()
+	h.said.Close()
+	var lines []string
+	for _, line := range strings.Split(strings.TrimSpace(h.text.String()), "\n") {
+		lines = append(lines, cleanLines(strings.TrimPrefix(line, "sdm: ")))
+	}
+	if said := strings.Join(lines, "\n"); said != "" {
+		return errors.New(said)
+	}
+	return err
+}
+
+// end waits for the process, unless the session goes on.
+func (h *editorHolder) end(left bool) {
+	if !left {
+		ctx, cancel := servers.Closing()
+		defer cancel()
+		select {
+		case <-h.ended:
+		case <-ctx.Done():
+		}
+	}
+	h.said.Close()
+}
+
+// streams are two streams as one connection.
+type streams struct {
+	*io.PipeReader
+	out *io.PipeWriter
+}
+
+// newStreams connects an input and an output. Close ends both; a Read or a Write that cannot be interrupted lasts until
+// the process ends.
+func newStreams(in io.Reader, out io.Writer) io.ReadWriteCloser {
+	r, w := io.Pipe()
+	r2, w2 := io.Pipe()
+	go func() {
+		_, err := io.Copy(w, in)
+		w.CloseWithError(err)
+	}()
+	go func() {
+		_, err := io.Copy(out, r2)
+		r2.CloseWithError(err)
+	}()
+	return &streams{r, w2}
+}
+
+// Write writes to the output.
+func (s *streams) Write(b []byte) (int, error) { return s.out.Write(b) }
+
+// Close ends both.
+func (s *streams) Close() error {
+	s.out.Close()
+	return s.PipeReader.Close()
+}

@@ -1,0 +1,304 @@
+// Requests about stacks and variables.
+
+package dap
+
+import (
+	"errors"
+	"fmt"
+	"path/filepath"
+	"slices"
+	"strconv"
+	"strings"
+	"time"
+
+	godap "github.com/google/go-dap"
+
+	"sdm/master/session"
+	"sdm/master/text"
+	"sdm/protocol"
+	"sdm/protocol/column"
+	"sdm/protocol/rank"
+	"sdm/protocol/sideeffect"
+)
+
+// maxFrames bounds the frames of one answer.
+const maxFrames = 1000
+
+// stackBody is the result of backtrace.
+type stackBody struct {
+	Frames []protocol.Frame `json:"frames"`
+	More   bool             `json:"more"`
+}
+
+// stackTrace answers with the stack that most ranks of a group have. Where others have other callers, a label says so.
+func (a *adapter) stackTrace(_ time.Time, r *request) error {
+	var args godap.StackTraceArguments
+	if err := r.read(&args); err != nil {
+		return err
+	}
+	g, err := a.standingGroup(args.ThreadId)
+	switch {
+	case err != nil:
+		return err
+	case args.StartFrame < 0 || args.Levels < 0:
+		return errors.New("stackTrace: startFrame and levels cannot be negative")
+	case g.place.beyondFirst:
+		r.answer(godap.StackTraceResponseBody{StackFrames: []godap.StackFrame{label(g.ranks, g.name())}, TotalFrames: 1})
+		return nil
+	}
+	n := args.StartFrame + min(args.Levels, maxFrames)
+	if args.Levels == 0 {
+		n = args.StartFrame + maxFrames
+	}
+	ranks := g.ranks
+	return a.ask(r, session.Call{Command: "backtrace", Ranks: ranks.String(), Args: protocol.Args{Count: n}}, func(x *call) {
+		var stacks []stackOf
+		each(x, func(s stackBody, g protocol.Group) { stacks = append(stacks, stackOf{s, g}) })
+		if len(stacks) == 0 {
+			r.fail(errors.New("the answer to backtrace cannot be read"))
+			return
+		}
+		all := a.frames(stacks, ranks, args.StartFrame)
+		body := godap.StackTraceResponseBody{StackFrames: all, TotalFrames: args.StartFrame + len(all)}
+		if stacks[0].More {
+			body.TotalFrames += 20 // as DAP says: more than were asked for
+		}
+		r.answer(body)
+	})
+}
+
+// stackOf is a stack and the ranks that have it.
+type stackOf struct {
+	stackBody
+	group protocol.Group
+}
+
+// frames returns the frames of the first stack from a level on, and a label where the others differ.
+func (a *adapter) frames(stacks []stackOf, ranks rank.Set, from int) []godap.StackFrame {
+	main := stacks[0]
+	var other rank.Set
+	differ := len(main.Frames)
+	for _, s := range stacks[1:] {
+		other = other.Union(s.group.Ranks)
+		for i := range min(differ, len(s.Frames)+1) {
+			if i == len(s.Frames) || s.Frames[i].Func != main.Frames[i].Func || s.Frames[i].Line != main.Frames[i].Line {
+				differ = i
+				break
+			}
+		}
+	}
+	out := []godap.StackFrame{}
+	for i, f := range main.Frames {
+		if i < from {
+			continue
+		}
+		if i == differ && !other.IsEmpty() {
+			out = append(out, label(other, fmt.Sprintf("[%s] come from elsewhere (%s); from here on [%s]", text.Ranks(other),
+				text.Plural(len(stacks)-1, "stack"), text.Ranks(main.group.Ranks))))
+		}
+		of := ranks
+		if i >= differ {
+			of = main.group.Ranks
+		}
+		out = append(out, a.stackFrame(f, main.group, of))
+	}
+	return out
+}
+
+// label is a line among the frames that is none.
+func label(_ rank.Set, said string) godap.StackFrame {
+	return godap.StackFrame{Name: said, PresentationHint: "label"}
+}
+
+func (a *adapter) stackFrame(f protocol.Frame, g protocol.Group, of rank.Set) godap.StackFrame {
+	out := godap.StackFrame{
+		Id: a.handles.frame(frame{of, f.Level}), Name: text.Clean(f.Func), Line: a.toClient(f.Line), Source: source(f),
+	}
+	if f.Func == "" {
+		out.Name = "??"
+	}
+	if out.Source == nil {
+		out.PresentationHint = "subtle"
+		if f.From != "" {
+			out.Name += " (" + filepath.Base(text.Clean(f.From)) + ")"
+		}
+	}
+	if c, ok := columnOf(g, strconv.Itoa(f.Level)+".addr"); ok && len(c.Values()) == 1 {
+		out.InstructionPointerReference = c.Values()[0].Value
+	}
+	return out
+}
+
+// source returns the source of a frame; nil: it has none. The path is that of the ranks' host.
+func source(f protocol.Frame) *godap.Source {
+	path := f.Full
+	if path == "" {
+		path = f.File
+	}
+	if path == "" {
+		return nil
+	}
+	s := &godap.Source{Name: filepath.Base(path)}
+	if filepath.IsAbs(path) {
+		s.Path = path
+	}
+	return s
+}
+
+// scopes answers with the sets of variables of a frame.
+func (a *adapter) scopes(_ time.Time, r *request) error {
+	var args godap.ScopesArguments
+	if err := r.read(&args); err != nil {
+		return err
+	}
+	f, err := a.handles.findFrame(args.FrameId)
+	if err != nil {
+		return err
+	}
+	r.answer(godap.ScopesResponseBody{Scopes: []godap.Scope{
+		{Name: "Locals", PresentationHint: "locals", VariablesReference: a.handles.value(value{frame: f, scope: locals})},
+		{Name: "Arguments", PresentationHint: "arguments", VariablesReference: a.handles.value(value{frame: f, scope: arguments})},
+		{Name: "Registers", PresentationHint: "registers", Expensive: true,
+			VariablesReference: a.handles.value(value{frame: f, scope: registers})},
+	}})
+	return nil
+}
+
+// on is a call about a frame.
+func (f frame) on(command string, args protocol.Args) session.Call {
+	level := f.level
+	args.Frame = &level
+	return session.Call{Command: command, Ranks: f.ranks.String(), Args: args}
+}
+
+// scopeCommands are the commands that show a set of variables.
+var scopeCommands = map[scope]string{locals: "info locals", arguments: "info args", registers: "info registers"}
+
+// variables answers with the variables of a scope, the values of several ranks, or the members of a value.
+func (a *adapter) variables(_ time.Time, r *request) error {
+	var args godap.VariablesArguments
+	if err := r.read(&args); err != nil {
+		return err
+	}
+	v, err := a.handles.findValue(args.VariablesReference)
+	switch {
+	case err != nil:
+		return err
+	case args.Start < 0 || args.Count < 0:
+		return errors.New("variables: start and count cannot be negative")
+	case v.spread != nil:
+		return a.byRanks(r, v, args)
+	}
+	return a.ask(r, v.frame.on(scopeCommands[v.scope], protocol.Args{}), func(x *call) {
+		r.answer(godap.VariablesResponseBody{Variables: page(a.named(x, v), args)})
+	})
+}
+
+// named returns the variables of an answer, those that most ranks have first.
+func (a *adapter) named(x *call, v value) []godap.Variable {
+	var names []string
+	each(x, func(body struct{ Names []string }, _ protocol.Group) {
+		for _, name := range body.Names {
+			if !slices.Contains(names, name) {
+				names = append(names, name)
+			}
+		}
+	})
+	list := make([]godap.Variable, 0, len(names))
+	for _, name := range names {
+		c, ok := x.values("value." + name)
+		if !ok {
+			continue
+		}
+		expr := name
+		switch {
+		case v.scope == registers:
+			expr = "$" + name
+		case strings.Contains(name, "#"): // of an outer block, hidden by another one of this name
+			expr = ""
+		}
+		list = append(list, a.variable(name, expr, v.frame, c))
+	}
+	if bad := x.failure(); bad != nil {
+		list = append(list, godap.Variable{Name: "(no answer)", Value: bad.Error()})
+	}
+	return list
+}
+
+// variable returns a value as it is shown.
+func (a *adapter) variable(name, expr string, f frame, c column.Column) godap.Variable {
+	out := godap.Variable{Name: text.Clean(name), EvaluateName: expr, Value: text.Spread(c)}
+	if n, _ := c.Distinct(); n > 1 {
+		out.VariablesReference = a.handles.value(value{frame: f, expr: expr, spread: &c})
+		out.IndexedVariables = n
+	}
+	return out
+}
+
+// byRanks answers with the values of several ranks, each with its ranks.
+func (a *adapter) byRanks(r *request, v value, args godap.VariablesArguments) error {
+	answer := func(c column.Column) {
+		list := make([]godap.Variable, 0, len(c.Values()))
+		for _, x := range c.Values() {
+			list = append(list, godap.Variable{Name: "[" + text.Ranks(x.Ranks) + "]", Value: text.Clean(x.Value)})
+		}
+		r.answer(godap.VariablesResponseBody{Variables: page(list, args)})
+	}
+	if v.spread.Complete() || v.expr == "" {
+		answer(*v.spread)
+		return nil
+	}
+	return a.ask(r, v.frame.on("print", protocol.Args{Expr: v.expr, Limit: -1}), func(x *call) {
+		c, _ := x.values("value")
+		answer(c)
+	})
+}
+
+// page returns the part of a list that was asked for.
+func page(list []godap.Variable, args godap.VariablesArguments) []godap.Variable {
+	start := min(args.Start, len(list))
+	end := len(list)
+	if args.Count > 0 {
+		end = min(end, start+args.Count)
+	}
+	return list[start:end]
+}
+
+// evaluate carries out a line of the debug console, or shows a value without changing anything.
+func (a *adapter) evaluate(_ time.Time, r *request) error {
+	var args godap.EvaluateArguments
+	if err := r.read(&args); err != nil {
+		return err
+	}
+	if args.Context == "repl" {
+		return a.typedLine(r, args.Expression)
+	}
+	f := frame{ranks: a.states.In(session.Stopped).Intersect(a.focus)}
+	if args.FrameId != 0 {
+		var err error
+		if f, err = a.handles.findFrame(args.FrameId); err != nil {
+			return err
+		}
+	}
+	switch {
+	case strings.TrimSpace(args.Expression) == "":
+		return errors.New("evaluate: no expression")
+	case f.ranks.IsEmpty():
+		return errors.New("no rank stands: there are no values")
+	case sideeffect.Of(args.Expression, false):
+		return fmt.Errorf("%s may change the program: it is evaluated in the debug console only", clip(args.Expression))
+	}
+	return a.ask(r, f.on("print", protocol.Args{Expr: args.Expression}), func(x *call) {
+		c, ok := x.values("value")
+		if !ok {
+			r.fail(errors.New("there is no value"))
+			return
+		}
+		v := a.variable("", args.Expression, f, c)
+		if bad := x.failure(); bad != nil {
+			v.Value += "  (" + bad.Error() + ")"
+		}
+		r.answer(godap.EvaluateResponseBody{Result: v.Value, VariablesReference: v.VariablesReference,
+			IndexedVariables: v.IndexedVariables})
+	})
+}

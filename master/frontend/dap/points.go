@@ -1,0 +1,366 @@
+// Breakpoints of the client.
+
+package dap
+
+import (
+	"encoding/json"
+	"fmt"
+	"path/filepath"
+	"slices"
+	"strconv"
+	"strings"
+	"time"
+
+	godap "github.com/google/go-dap"
+
+	"sdm/master/session"
+	"sdm/master/text"
+	"sdm/protocol"
+)
+
+// point is a breakpoint that the client wants.
+type point struct {
+	command   string // "break", "log", "watch" or "catch"
+	reason    string // DAP's word for a stop there
+	file      string
+	line      int // as the client gave it; 0: it is not a line
+	location  string
+	expr      string // of watch
+	access    string // of watch
+	event     string // of catch
+	condition string
+	hit       string
+	log       string
+}
+
+// placed is a breakpoint that was asked for, and what has become of it.
+type placed struct {
+	point
+	number  int // sdm's; 0: there is none
+	found   bool
+	at      int // the line where it is; 0: it is not known
+	message string
+}
+
+// points are the breakpoints of this client. Those of others are not touched.
+type points struct {
+	sets    map[string][]*placed // by source, or by kind; the client sets each as a whole
+	numbers map[int]*placed
+}
+
+func newPoints() points { return points{map[string][]*placed{}, map[int]*placed{}} }
+
+// reason is DAP's word for a stop at a breakpoint.
+func (p *points) reason(number int) string {
+	if x := p.numbers[number]; x != nil {
+		return x.reason
+	}
+	return "breakpoint"
+}
+
+// Names of the sets that are no source.
+const (
+	functionSet = "\x00functions"
+)
+
+// setBreakpoints sets the breakpoints of a source.
+func (a *adapter) setBreakpoints(_ time.Time, r *request) error {
+	var args godap.SetBreakpointsArguments
+	if err := r.read(&args); err != nil {
+		return err
+	}
+	file := args.Source.Path
+	if file == "" {
+		file = args.Source.Name
+	}
+	if file == "" {
+		return fmt.Errorf("setBreakpoints: which source?")
+	}
+	if args.Breakpoints == nil {
+		for _, line := range args.Lines {
+			args.Breakpoints = append(args.Breakpoints, godap.SourceBreakpoint{Line: line})
+		}
+	}
+	wanted := make([]point, 0, len(args.Breakpoints))
+	for _, b := range args.Breakpoints {
+		p := point{command: "break", reason: "breakpoint", file: file, line: a.fromClient(b.Line),
+			condition: b.Condition, hit: b.HitCondition, log: b.LogMessage}
+		p.location = file + ":" + strconv.Itoa(p.line)
+		if b.LogMessage != "" {
+			p.command = "log"
+		}
+		wanted = append(wanted, p)
+	}
+	a.replace(r, file, wanted)
+	return nil
+}
+
+// setFunctionBreakpoints sets the breakpoints at functions.
+func (a *adapter) setFunctionBreakpoints(_ time.Time, r *request) error {
+	var args godap.SetFunctionBreakpointsArguments
+	if err := r.read(&args); err != nil {
+		return err
+	}
+	wanted := make([]point, 0, len(args.Breakpoints))
+	for _, b := range args.Breakpoints {
+		wanted = append(wanted, point{command: "break", reason: "function breakpoint", location: b.Name,
+			condition: b.Condition, hit: b.HitCondition})
+	}
+	a.replace(r, functionSet, wanted)
+	return nil
+}
+
+// replace makes a set what the client wants, and answers when the ranks have answered.
+func (a *adapter) replace(r *request, set string, wanted []point) {
+	old := a.points.sets[set]
+	now := make([]*placed, len(wanted))
+	for i, p := range wanted {
+		at := slices.IndexFunc(old, func(x *placed) bool { return x.point == p && x.number != 0 })
+		if at >= 0 {
+			now[i] = old[at]
+			old = slices.Delete(slices.Clone(old), at, at+1)
+		}
+	}
+	a.points.sets[set] = now
+	owed := 1 // this function itself
+	over := func() {
+		if owed--; owed > 0 {
+			return
+		}
+		list := make([]godap.Breakpoint, len(now))
+		for i, x := range now {
+			list[i] = a.breakpoint(x)
+		}
+		r.answer(godap.SetBreakpointsResponseBody{Breakpoints: list})
+	}
+	var gone []int
+	for _, x := range old {
+		if x.number != 0 {
+			gone = append(gone, x.number)
+			delete(a.points.numbers, x.number)
+		}
+	}
+	if len(gone) > 0 {
+		_ = a.call(session.Call{Command: "delete", Args: protocol.Args{Breakpoints: gone}}, func(*call) {}) // as good as it goes
+	}
+	for i, p := range wanted {
+		if now[i] != nil {
+			continue
+		}
+		now[i] = &placed{point: p}
+		owed++
+		a.place(now[i], over)
+	}
+	over()
+}
+
+// place sets a breakpoint; over is called once.
+func (a *adapter) place(x *placed, over func()) {
+	hits, err := hitCount(x.hit)
+	if err != nil {
+		x.message = err.Error()
+		over()
+		return
+	}
+	args := protocol.Args{Location: x.location, Condition: x.condition, Expr: x.expr, Access: x.access, Event: x.event}
+	if x.command == "log" {
+		args.Exprs = expressions(x.log)
+	}
+	a.tryPlace(x, args, func() {
+		if x.number == 0 || hits <= 1 {
+			over()
+			return
+		}
+		ignore := protocol.Args{Breakpoints: []int{x.number}, Count: hits - 1}
+		if a.call(a.onFocus("ignore", ignore), func(c *call) {
+			if bad := c.failure(); bad != nil {
+				x.message = bad.Error()
+			}
+			over()
+		}) != nil {
+			over()
+		}
+	})
+}
+
+// onFocus is a call on the focus.
+func (a *adapter) onFocus(command string, args protocol.Args) session.Call {
+	c := session.Call{Command: command, Args: args}
+	if !a.focus.Equal(a.all) {
+		c.Ranks = a.focus.String()
+	}
+	return c
+}
+
+// tryPlace sets a breakpoint: where the source is known under another folder, by its name alone; where there is no
+// such place yet, for a library that is loaded later.
+func (a *adapter) tryPlace(x *placed, args protocol.Args, over func()) {
+	err := a.call(a.onFocus(x.command, args), func(c *call) {
+		each(c, func(body struct{ Breakpoints []protocol.BreakpointInfo }, _ protocol.Group) {
+			if x.number == 0 && len(body.Breakpoints) > 0 {
+				b := body.Breakpoints[0]
+				x.number, x.found, x.at = b.Number, !b.Pending, b.Line
+			}
+		})
+		bad := c.failure()
+		switch {
+		case x.number != 0:
+			a.points.numbers[x.number] = x
+			if bad != nil {
+				x.message = bad.Error()
+			}
+		case bad != nil && x.file != "" && args.Location == x.location && filepath.Base(x.file) != x.file:
+			args.Location = filepath.Base(x.file) + ":" + strconv.Itoa(x.line)
+			a.tryPlace(x, args, over)
+			return
+		case bad != nil && !args.Pending && later(c):
+			args.Pending, args.Location = true, x.location
+			a.tryPlace(x, args, over)
+			return
+		case bad != nil:
+			x.message = bad.Error()
+		}
+		over()
+	})
+	if err != nil {
+		x.message = err.Error()
+		over()
+	}
+}
+
+// later reports whether a breakpoint may wait for a library.
+func later(c *call) bool {
+	for _, g := range c.groups {
+		var f protocol.Fault
+		if g.Kind == protocol.KindFault && json.Unmarshal(g.Body, &f) == nil && f.Later {
+			return true
+		}
+	}
+	return false
+}
+
+// breakpoint is what the client is told.
+func (a *adapter) breakpoint(x *placed) godap.Breakpoint {
+	out := godap.Breakpoint{Id: x.number, Verified: x.found, Message: x.message}
+	if x.number != 0 && !x.found {
+		out.Message = "waits for a library, or for ranks that are started again"
+	}
+	if x.file != "" {
+		out.Source = &godap.Source{Name: filepath.Base(x.file), Path: x.file}
+		out.Line = a.toClient(x.line)
+		if x.at != 0 {
+			out.Line = a.toClient(x.at)
+		}
+	}
+	return out
+}
+
+// toClient and fromClient convert a line, which some clients count from 0.
+func (a *adapter) toClient(line int) int {
+	if !a.client.LinesStartAt1 {
+		return line - 1
+	}
+	return line
+}
+
+func (a *adapter) fromClient(line int) int {
+	if !a.client.LinesStartAt1 {
+		return line + 1
+	}
+	return line
+}
+
+// hitCount returns the hit from which on a breakpoint stops.
+func hitCount(text string) (int, error) {
+	s := strings.TrimSpace(text)
+	if s == "" {
+		return 0, nil
+	}
+	more := 0
+	switch {
+	case strings.HasPrefix(s, ">="):
+		s = s[2:]
+	case strings.HasPrefix(s, ">"):
+		s, more = s[1:], 1
+	}
+	n, err := strconv.Atoi(strings.TrimSpace(s))
+	if err != nil || n < 0 {
+		return 0, fmt.Errorf("hit condition %q: a number, >N or >=N (from that hit on, of each rank)", clip(text))
+	}
+	return n + more, nil
+}
+
+// expressions returns the expressions in a log message: those in braces.
+func expressions(message string) []string {
+	var found []string
+	pieces(message, func(string) {}, func(expr string) { found = append(found, expr) })
+	if len(found) == 0 {
+		found = []string{"1"} // log shows a value at least
+	}
+	return found
+}
+
+// pieces calls word with each text and value with each expression of a log message: "x is {x}".
+func pieces(message string, word, value func(string)) {
+	for {
+		open := strings.IndexByte(message, '{')
+		if open < 0 {
+			break
+		}
+		end := closing(message[open:])
+		if end < 0 {
+			break
+		}
+		word(message[:open])
+		if expr := strings.TrimSpace(message[open+1 : open+end]); expr != "" {
+			value(expr)
+		}
+		message = message[open+end+1:]
+	}
+	word(message)
+}
+
+// closing returns the index of the brace that closes the first one; -1: none does.
+func closing(s string) int {
+	depth := 0
+	for i := range len(s) {
+		switch s[i] {
+		case '{':
+			depth++
+		case '}':
+			if depth--; depth == 0 {
+				return i
+			}
+		}
+	}
+	return -1
+}
+
+// logged shows a log message with the values of the ranks that have passed it.
+func (a *adapter) logged(e session.Event) {
+	var l protocol.Logged
+	x := (*placed)(nil)
+	if json.Unmarshal(e.Group.Body, &l) == nil {
+		x = a.points.numbers[l.Breakpoint]
+	}
+	if x == nil || x.log == "" {
+		a.say("console", trim(a.writer.Event(e)))
+		return
+	}
+	var b strings.Builder
+	b.WriteString("[" + text.Ranks(e.Group.Ranks) + "] ")
+	n := 0
+	pieces(x.log, func(s string) { b.WriteString(s) }, func(string) {
+		if c, ok := columnOf(e.Group, "value."+strconv.Itoa(n)); ok {
+			b.WriteString(text.Spread(c))
+		}
+		n++
+	})
+	a.say("console", text.Clean(b.String()))
+}
+
+// setExceptionBreakpoints answers that none can be set.
+func (a *adapter) setExceptionBreakpoints(_ time.Time, r *request) error {
+	r.answer(godap.SetExceptionBreakpointsResponseBody{Breakpoints: []godap.Breakpoint{}})
+	return nil
+}
