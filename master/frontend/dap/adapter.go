@@ -11,6 +11,7 @@ import (
 	"fmt"
 	"log/slog"
 	"runtime/debug"
+	"slices"
 	"time"
 
 	godap "github.com/google/go-dap"
@@ -89,6 +90,7 @@ type adapter struct {
 	stops   stops
 	handles handles
 	points  points
+	sources sources
 	console debugConsole
 	writer  text.Writer
 	status  *int // exit status of the job
@@ -205,7 +207,7 @@ func (a *adapter) started(t *Target, err error) {
 	}
 	a.target, a.all, a.focus = t, t.Ranks, t.Ranks
 	a.states, a.writer.All, a.writer.Terminal = session.NewStates(t.Ranks), t.Ranks, true
-	a.unheard = t.Snapshot
+	a.unheard, a.sources.fetched = t.Snapshot, a.start.FetchSources
 	if t.First == nil {
 		a.given = true
 		a.settle()
@@ -247,6 +249,9 @@ func (a *adapter) settle() {
 	a.opening.answer(nil)
 	a.opening, a.phase = nil, configured
 	a.startConsole()
+	if slices.Contains(a.start.Flags, "--reverse") {
+		a.event("capabilities", godap.CapabilitiesEventBody{Capabilities: godap.Capabilities{SupportsStepBack: true}})
+	}
 	a.event("process", godap.ProcessEventBody{Name: a.target.Program, StartMethod: a.start.method()})
 	a.event("initialized", nil)
 }

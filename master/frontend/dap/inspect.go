@@ -7,7 +7,6 @@ import (
 	"fmt"
 	"path/filepath"
 	"slices"
-	"strconv"
 	"strings"
 	"time"
 
@@ -100,7 +99,7 @@ func (a *adapter) frames(stacks []stackOf, ranks rank.Set, from int) []godap.Sta
 		if i >= differ {
 			of = main.group.Ranks
 		}
-		out = append(out, a.stackFrame(f, main.group, of))
+		out = append(out, a.stackFrame(f, of))
 	}
 	return out
 }
@@ -110,9 +109,10 @@ func label(_ rank.Set, said string) godap.StackFrame {
 	return godap.StackFrame{Name: said, PresentationHint: "label"}
 }
 
-func (a *adapter) stackFrame(f protocol.Frame, g protocol.Group, of rank.Set) godap.StackFrame {
+func (a *adapter) stackFrame(f protocol.Frame, of rank.Set) godap.StackFrame {
 	out := godap.StackFrame{
-		Id: a.handles.frame(frame{of, f.Level}), Name: text.Clean(f.Func), Line: a.toClient(f.Line), Source: source(f),
+		Id: a.handles.frame(frame{of, f.Level}), Name: text.Clean(f.Func), Line: a.toClient(f.Line), Source: a.sourceOf(f),
+		InstructionPointerReference: reference(frame{of, f.Level}, "$pc"),
 	}
 	if f.Func == "" {
 		out.Name = "??"
@@ -123,14 +123,11 @@ func (a *adapter) stackFrame(f protocol.Frame, g protocol.Group, of rank.Set) go
 			out.Name += " (" + filepath.Base(text.Clean(f.From)) + ")"
 		}
 	}
-	if c, ok := columnOf(g, strconv.Itoa(f.Level)+".addr"); ok && len(c.Values()) == 1 {
-		out.InstructionPointerReference = c.Values()[0].Value
-	}
 	return out
 }
 
-// source returns the source of a frame; nil: it has none. The path is that of the ranks' host.
-func source(f protocol.Frame) *godap.Source {
+// sourceOf returns the source of a frame; nil: it has none. The path is that of the ranks' host.
+func (a *adapter) sourceOf(f protocol.Frame) *godap.Source {
 	path := f.Full
 	if path == "" {
 		path = f.File
@@ -140,7 +137,7 @@ func source(f protocol.Frame) *godap.Source {
 	}
 	s := &godap.Source{Name: filepath.Base(path)}
 	if filepath.IsAbs(path) {
-		s.Path = path
+		s.Path, s.SourceReference = path, a.sources.number(path)
 	}
 	return s
 }
@@ -228,6 +225,11 @@ func (a *adapter) named(x *call, v value) []godap.Variable {
 // variable returns a value as it is shown.
 func (a *adapter) variable(name, expr string, f frame, c column.Column) godap.Variable {
 	out := godap.Variable{Name: text.Clean(name), EvaluateName: expr, Value: text.Spread(c)}
+	if values := c.Values(); len(values) > 0 {
+		if to := pointsTo(expr, values[0].Value); to != "" {
+			out.MemoryReference = reference(f, to)
+		}
+	}
 	if n, _ := c.Distinct(); n > 1 {
 		out.VariablesReference = a.handles.value(value{frame: f, expr: expr, spread: &c})
 		out.IndexedVariables = n
@@ -299,6 +301,6 @@ func (a *adapter) evaluate(_ time.Time, r *request) error {
 			v.Value += "  (" + bad.Error() + ")"
 		}
 		r.answer(godap.EvaluateResponseBody{Result: v.Value, VariablesReference: v.VariablesReference,
-			IndexedVariables: v.IndexedVariables})
+			IndexedVariables: v.IndexedVariables, MemoryReference: v.MemoryReference})
 	})
 }

@@ -28,6 +28,8 @@ type Start struct {
 	Flags []string
 	// StopOnEntry: ranks are not continued when the client has set its breakpoints.
 	StopOnEntry bool
+	// FetchSources: the client has not the files of the ranks, and asks for them.
+	FetchSources bool
 }
 
 // Way is how ranks come to be: a subcommand of sdm.
@@ -64,7 +66,8 @@ func (s Start) ending() string {
 
 // start checks the arguments.
 func (s startArguments) start(attach bool) (Start, error) {
-	out := Start{Cwd: s.Cwd, Env: s.Env, NP: s.NP, StopAt: s.StopAt, Flags: s.Flags, StopOnEntry: s.StopOnEntry}
+	out := Start{Cwd: s.Cwd, Env: s.Env, NP: s.NP, StopAt: s.StopAt, Flags: s.Flags, StopOnEntry: s.StopOnEntry,
+		FetchSources: s.Fetch}
 	if s.NoDebug {
 		out.StopAt, out.StopOnEntry = "none", false
 	}

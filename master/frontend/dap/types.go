@@ -29,6 +29,7 @@ type startArguments struct {
 	StopOnEntry bool               `json:"stopOnEntry"`
 	NoDebug     bool               `json:"noDebug"`
 	Flags       []string           `json:"flags"`
+	Fetch       bool               `json:"fetchSources"`
 	Sim         bool               `json:"sim"`
 
 	Attach   Words   `json:"attach"`
