@@ -5,6 +5,7 @@ package dap
 import (
 	"errors"
 	"fmt"
+	"maps"
 
 	"sdm/protocol/column"
 	"sdm/protocol/rank"
@@ -21,7 +22,12 @@ type value struct {
 	frame  frame
 	scope  scope
 	expr   string         // of a value that may be asked for again
+	path   []string       // from there to a member that has no expression
 	spread *column.Column // the values of several ranks
+	// members: what the value consists of, after its values by rank if they differ; from is the first one.
+	members bool
+	from    int
+	exprs   map[string]string // of members that were shown, by name
 }
 
 // scope is a set of variables.
@@ -61,6 +67,19 @@ func (h *handles) value(v value) int {
 	h.last++
 	h.values[h.last] = v
 	return h.last
+}
+
+// remember keeps the expressions of members that were shown.
+func (h *handles) remember(id int, exprs map[string]string) {
+	v, ok := h.values[id]
+	if !ok {
+		return
+	}
+	if v.exprs == nil {
+		v.exprs = map[string]string{}
+	}
+	maps.Copy(v.exprs, exprs)
+	h.values[id] = v
 }
 
 // forget forgets what is about ranks that have gone on.

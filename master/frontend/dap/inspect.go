@@ -17,7 +17,6 @@ import (
 	"sdm/protocol"
 	"sdm/protocol/column"
 	"sdm/protocol/rank"
-	"sdm/protocol/sideeffect"
 )
 
 // maxFrames bounds the frames of one answer.
@@ -183,6 +182,8 @@ func (a *adapter) variables(_ time.Time, r *request) error {
 		return err
 	case args.Start < 0 || args.Count < 0:
 		return errors.New("variables: start and count cannot be negative")
+	case v.members:
+		return a.membersOf(r, v, args)
 	case v.spread != nil:
 		return a.byRanks(r, v, args)
 	}
@@ -214,7 +215,9 @@ func (a *adapter) named(x *call, v value) []godap.Variable {
 		case strings.Contains(name, "#"): // of an outer block, hidden by another one of this name
 			expr = ""
 		}
-		list = append(list, a.variable(name, expr, v.frame, c))
+		out := a.variable(value{frame: v.frame, expr: expr}, c)
+		out.Name = text.Clean(name)
+		list = append(list, out)
 	}
 	if bad := x.failure(); bad != nil {
 		list = append(list, godap.Variable{Name: "(no answer)", Value: bad.Error()})
@@ -222,19 +225,37 @@ func (a *adapter) named(x *call, v value) []godap.Variable {
 	return list
 }
 
-// variable returns a value as it is shown.
-func (a *adapter) variable(name, expr string, f frame, c column.Column) godap.Variable {
-	out := godap.Variable{Name: text.Clean(name), EvaluateName: expr, Value: text.Spread(c)}
+// variable returns a value as it is shown: what it is of, and its column. The name is the caller's.
+func (a *adapter) variable(of value, c column.Column) godap.Variable {
+	expr := of.expr
+	if of.path != nil {
+		expr = ""
+	}
+	out := godap.Variable{EvaluateName: expr, Value: text.Spread(c)}
+	differs := false
+	if n, _ := c.Distinct(); n > 1 {
+		differs, of.spread = true, &c
+	}
 	if values := c.Values(); len(values) > 0 {
 		if to := pointsTo(expr, values[0].Value); to != "" {
-			out.MemoryReference = reference(f, to)
+			out.MemoryReference = reference(of.frame, to)
 		}
+		null := len(values) == 1 && strings.HasSuffix(values[0].Value, "0x0")
+		of.members = !null && (of.members || of.expr != "" && isCompound(values[0].Value))
 	}
-	if n, _ := c.Distinct(); n > 1 {
-		out.VariablesReference = a.handles.value(value{frame: f, expr: expr, spread: &c})
-		out.IndexedVariables = n
+	switch {
+	case of.members:
+		out.VariablesReference = a.handles.value(of)
+	case differs:
+		out.VariablesReference = a.handles.value(of)
+		out.IndexedVariables, _ = c.Distinct()
 	}
 	return out
+}
+
+// isCompound reports whether a value may have members: a structure, an array, a pointer, a reference to a structure.
+func isCompound(value string) bool {
+	return pointsTo("x", value) != "" || strings.HasPrefix(value, "@0x")
 }
 
 // byRanks answers with the values of several ranks, each with its ranks.
@@ -242,18 +263,83 @@ func (a *adapter) byRanks(r *request, v value, args godap.VariablesArguments) er
 	answer := func(c column.Column) {
 		list := make([]godap.Variable, 0, len(c.Values()))
 		for _, x := range c.Values() {
-			list = append(list, godap.Variable{Name: "[" + text.Ranks(x.Ranks) + "]", Value: text.Clean(x.Value)})
+			out := godap.Variable{Name: "[" + text.Ranks(x.Ranks) + "]", Value: text.Clean(x.Value)}
+			if v.expr != "" && isCompound(x.Value) {
+				of := value{frame: frame{x.Ranks, v.frame.level}, expr: v.expr, path: v.path, members: true}
+				out.VariablesReference = a.handles.value(of)
+			}
+			list = append(list, out)
 		}
 		r.answer(godap.VariablesResponseBody{Variables: page(list, args)})
 	}
-	if v.spread.Complete() || v.expr == "" {
+	if v.spread.Complete() || v.expr == "" || v.path != nil {
 		answer(*v.spread)
 		return nil
 	}
-	return a.ask(r, v.frame.on("print", protocol.Args{Expr: v.expr, Limit: -1}), func(x *call) {
+	return a.ask(r, v.frame.on("print", protocol.Args{Expr: v.expr, Limit: -1, Pure: true}), func(x *call) {
 		c, _ := x.values("value")
 		answer(c)
 	})
+}
+
+// membersOf answers with what a value consists of, a page of it.
+func (a *adapter) membersOf(r *request, v value, args godap.VariablesArguments) error {
+	ask := protocol.Args{Expr: v.expr, Path: v.path, Pure: true, First: v.from + args.Start,
+		Count: protocol.DefaultMembers}
+	if args.Count > 0 {
+		ask.Count = min(args.Count, protocol.MaxMembers)
+	}
+	return a.ask(r, v.frame.on("members", ask), func(x *call) {
+		list := []godap.Variable{}
+		if v.spread != nil && ask.First == 0 && args.Filter != "indexed" {
+			by := value{frame: v.frame, expr: v.expr, path: v.path, spread: v.spread}
+			n, _ := v.spread.Distinct()
+			list = append(list, godap.Variable{Name: "[by rank]", Value: text.Plural(n, "value"), IndexedVariables: n,
+				VariablesReference: a.handles.value(by)})
+		}
+		exprs := map[string]string{}
+		more, left := 0, false
+		each(x, func(body protocol.Members, _ protocol.Group) {
+			for _, m := range body.List {
+				if _, known := exprs[m.Name]; known {
+					continue
+				}
+				exprs[m.Name] = m.Expr
+				list = append(list, a.member(x, v, m))
+			}
+			if body.More && !left {
+				left, more = true, body.First+len(body.List)
+			}
+		})
+		if left && args.Count == 0 {
+			rest := value{frame: v.frame, expr: v.expr, path: v.path, members: true, from: more}
+			list = append(list, godap.Variable{Name: fmt.Sprintf("[%d...]", more), Value: "further ones",
+				VariablesReference: a.handles.value(rest)})
+		}
+		a.handles.remember(args.VariablesReference, exprs)
+		r.answer(godap.VariablesResponseBody{Variables: list})
+	})
+}
+
+// member returns a member as it is shown.
+func (a *adapter) member(x *call, v value, m protocol.Member) godap.Variable {
+	of := value{frame: v.frame, expr: m.Expr, members: m.Count != 0}
+	if m.Expr == "" {
+		of.expr, of.path = v.expr, append(slices.Clone(v.path), m.Name)
+	}
+	c, ok := x.values("value." + m.Name)
+	out := godap.Variable{Value: "?"}
+	if ok {
+		out = a.variable(of, c)
+	}
+	out.Name = text.Clean(m.Name)
+	if a.client.SupportsVariableType {
+		out.Type = text.Clean(m.Type)
+	}
+	if m.Count > 0 {
+		out.IndexedVariables = m.Count
+	}
+	return out
 }
 
 // page returns the part of a list that was asked for.
@@ -287,16 +373,14 @@ func (a *adapter) evaluate(_ time.Time, r *request) error {
 		return errors.New("evaluate: no expression")
 	case f.ranks.IsEmpty():
 		return errors.New("no rank stands: there are no values")
-	case sideeffect.Of(args.Expression, false):
-		return fmt.Errorf("%s may change the program: it is evaluated in the debug console only", clip(args.Expression))
 	}
-	return a.ask(r, f.on("print", protocol.Args{Expr: args.Expression}), func(x *call) {
+	return a.ask(r, f.on("print", protocol.Args{Expr: args.Expression, Pure: true}), func(x *call) {
 		c, ok := x.values("value")
 		if !ok {
 			r.fail(errors.New("there is no value"))
 			return
 		}
-		v := a.variable("", args.Expression, f, c)
+		v := a.variable(value{frame: f, expr: args.Expression}, c)
 		if bad := x.failure(); bad != nil {
 			v.Value += "  (" + bad.Error() + ")"
 		}

@@ -19,11 +19,11 @@ import (
 )
 
 // assign gives an expression a value on the ranks of a frame, and calls then with the new values.
-func (a *adapter) assign(r *request, f frame, expr, value string, then func(godap.Variable)) error {
-	if strings.TrimSpace(value) == "" {
+func (a *adapter) assign(r *request, f frame, expr, text string, then func(godap.Variable)) error {
+	if strings.TrimSpace(text) == "" {
 		return errors.New(r.command + ": which value?")
 	}
-	set := f.on("set variable", protocol.Args{Expr: expr + " = " + value})
+	set := f.on("set variable", protocol.Args{Expr: expr + " = " + text})
 	return a.ask(r, set, func(x *call) {
 		if bad := x.failure(); bad != nil {
 			a.say("important", bad.Error())
@@ -31,7 +31,7 @@ func (a *adapter) assign(r *request, f frame, expr, value string, then func(goda
 		shown := f.on("print", protocol.Args{Expr: expr})
 		if bad := a.ask(r, shown, func(y *call) {
 			c, _ := y.values("value")
-			then(a.variable("", expr, f, c))
+			then(a.variable(value{frame: f, expr: expr}, c))
 		}); bad != nil {
 			r.fail(bad)
 		}
@@ -48,18 +48,9 @@ func (a *adapter) setVariable(_ time.Time, r *request) error {
 	if err != nil {
 		return err
 	}
-	f, expr := v.frame, args.Name
-	switch {
-	case v.spread != nil:
-		if v.expr == "" {
-			return fmt.Errorf("%s cannot be given a value", clip(args.Name))
-		}
-		expr = v.expr
-		if f.ranks, err = a.ranksOf(v, args.Name); err != nil {
-			return err
-		}
-	case v.scope == registers:
-		expr = "$" + args.Name
+	expr, f, err := v.variable(args.Name)
+	if err != nil {
+		return err
 	}
 	return a.assign(r, f, expr, args.Value, func(x godap.Variable) {
 		r.answer(godap.SetVariableResponseBody{Value: x.Value, VariablesReference: x.VariablesReference,
@@ -67,14 +58,31 @@ func (a *adapter) setVariable(_ time.Time, r *request) error {
 	})
 }
 
-// ranksOf returns the ranks that have one of the values, by the name under which it is shown.
-func (a *adapter) ranksOf(v value, name string) (rank.Set, error) {
-	for _, x := range v.spread.Values() {
-		if "["+text.Ranks(x.Ranks)+"]" == name {
-			return x.Ranks, nil
+// variable returns the expression of a variable by the name under which it is shown, and the ranks that it is about.
+func (v value) variable(name string) (expr string, f frame, err error) {
+	f = v.frame
+	switch {
+	case v.spread != nil && !v.members:
+		expr, f.ranks = v.expr, rank.Set{}
+		for _, x := range v.spread.Values() {
+			if "["+text.Ranks(x.Ranks)+"]" == name {
+				f.ranks = x.Ranks
+			}
 		}
+		if f.ranks.IsEmpty() {
+			return "", f, fmt.Errorf("no ranks %s have a value of their own", clip(name))
+		}
+	case v.members:
+		expr = v.exprs[name]
+	case v.scope == registers:
+		expr = "$" + name
+	default:
+		expr = name
 	}
-	return rank.Set{}, fmt.Errorf("no ranks %s have a value of their own", clip(name))
+	if expr == "" || v.path != nil {
+		return "", f, fmt.Errorf("there is no expression for %s", clip(name))
+	}
+	return expr, f, nil
 }
 
 // setExpression gives an expression a value on the ranks of a frame.

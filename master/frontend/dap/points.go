@@ -415,8 +415,10 @@ func (a *adapter) dataBreakpointInfo(_ time.Time, r *request) error {
 		if err != nil {
 			return err
 		}
-		if level = v.frame.level; v.spread != nil {
-			expr = v.expr
+		level = v.frame.level
+		if expr, _, err = v.variable(args.Name); err != nil {
+			r.answer(godap.DataBreakpointInfoResponseBody{Description: err.Error()})
+			return nil
 		}
 	} else if args.FrameId != 0 {
 		f, err := a.handles.findFrame(args.FrameId)
