@@ -36,6 +36,7 @@ type watchOptions struct {
 	stall    time.Duration
 	interval time.Duration // 0: depends on stall
 	onStall  []string
+	hold     time.Duration // 0: not at all
 	exec     string
 	also     []string
 	progress string
@@ -67,7 +68,8 @@ func (o *watchOptions) declareWatch(f *pflag.FlagSet) {
 	f.Var(newDuration(&o.stall, 2*time.Minute), "stall", "how long there may be no progress before the job has stalled")
 	f.Var(newDuration(&o.interval, 0), "interval", "time between samples; 0 is a quarter of --stall, at most 30s")
 	f.StringArrayVar(&o.onStall, "on-stall", nil, "what to do at a stall besides writing the file: `WHAT` is stacks (write them to standard error, too), report (nothing more) or kill (end the job); may repeat (default report)")
-	f.StringVar(&o.exec, "exec", "", "`command` for sh that is executed at a stall, a crash or an abort, with SDM_HANG_FILE, SDM_HANG_REPORT, SDM_HANG_REASON, SDM_HANG_RANKS and SDM_HANG_TEXT in its environment")
+	f.Var(newDuration(&o.hold, 0), "hold", "at a stall, hold the job as it stands for this long, in a session that people join (sdm join); then let it go, and go on; 0 is not at all")
+	f.StringVar(&o.exec, "exec", "", "`command` for sh that is executed at a stall, a crash or an abort, with SDM_HANG_FILE, SDM_HANG_REPORT, SDM_HANG_REASON, SDM_HANG_RANKS and SDM_HANG_TEXT (with --hold also SDM_HANG_SESSION) in its environment")
 	f.StringArrayVar(&o.also, "also", nil, "at a stall, also have gdb execute this `command` of the prompt, such as 'print x' or '[0] info locals'; may repeat")
 	f.StringVar(&o.progress, "progress", "", "judge progress by the value of this `expression` only: a global or static variable or a part of it, as in step, p->grid.iter[2], *p, Class::count or mod::s%step(3); it is read without gdb")
 	f.StringVarP(&o.file, "file", "o", "", "`file` to write; the report is FILE.html; none is replaced (default: sdm-hang-JOB-TIME in the working directory)")
@@ -138,6 +140,8 @@ func (o *watchOptions) checkOwn() error {
 	switch {
 	case o.stall <= 0:
 		return errors.New("--stall: give a time, such as 2m")
+	case o.hold < 0:
+		return errors.New("--hold cannot be negative (0: the job is not held)")
 	case o.interval < 0 || o.interval > o.stall:
 		return fmt.Errorf("--interval %v: give a time that is not longer than --stall %v", o.interval, o.stall)
 	}

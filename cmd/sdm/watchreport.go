@@ -17,7 +17,6 @@ import (
 	"syscall"
 	"time"
 
-	"github.com/spf13/pflag"
 	"golang.org/x/sys/unix"
 
 	"sdm/cmd/internal/startup"
@@ -52,11 +51,16 @@ func (w *watch) stalled(ctx context.Context, x *sentinel.Sight) {
 	}
 	f := w.fileOf(x, reason)
 	f.Values = w.also(ctx)
-	w.write(ctx, f)
+	path, page := w.write(f)
+	h := w.hold(ctx)
+	w.execute(ctx, f, path, page, h)
 	for _, what := range w.o.onStall {
 		if what == stallStacks {
 			w.showStacks(x)
 		}
+	}
+	if h != nil && h.await(ctx, w.o.hold, w.remark) { // who has come has decided
+		return
 	}
 	if w.kill != nil {
 		w.remark("watch: the job is ended (--on-stall kill)")
@@ -84,7 +88,8 @@ func (w *watch) failed(ctx context.Context, found *sentinel.Result, reason hangf
 	}
 	f := w.fileOf(x, reason)
 	f.Ranks = x.Ranks.Union(reason.Ranks)
-	w.write(ctx, f)
+	path, page := w.write(f)
+	w.execute(ctx, f, path, page, nil)
 }
 
 // fileOf makes a hang file.
@@ -144,15 +149,14 @@ func (w *watch) path(at time.Time) string {
 	return "sdm-hang-" + name[:min(len(name), 64)] + "-" + at.Format("20060102-150405")
 }
 
-// write writes the hang file and its report, says so, and executes --exec.
-func (w *watch) write(ctx context.Context, f *hangfile.File) {
+// write writes the hang file and its report, and says so. The paths are "" if they are not written.
+func (w *watch) write(f *hangfile.File) (path, page string) {
 	path, err := userfile.Create(w.path(f.When), w.o.mode, f.Write)
-	page := ""
 	if err == nil {
 		page, err = userfile.Create(path+".html", w.o.mode, func(to io.Writer) error { return report.Write(to, f) })
 	}
 	w.remark(saidOf(f, path, page, err))
-	w.execute(ctx, f, path, page)
+	return path, page
 }
 
 // saidOf returns the lines that tell of a hang file. What comes from the job or a file name begins none.
@@ -175,8 +179,8 @@ func saidOf(f *hangfile.File, path, page string, err error) string {
 	return strings.Join(lines, "\n")
 }
 
-// execute executes the command of --exec.
-func (w *watch) execute(ctx context.Context, f *hangfile.File, path, page string) {
+// execute executes the command of --exec. h is the session in which the job is held; nil: it is not.
+func (w *watch) execute(ctx context.Context, f *hangfile.File, path, page string, h *heldJob) {
 	if w.o.exec == "" {
 		return
 	}
@@ -185,6 +189,9 @@ func (w *watch) execute(ctx context.Context, f *hangfile.File, path, page string
 	cmd := exec.CommandContext(ctx, "/bin/sh", "-c", w.o.exec)
 	cmd.Env = append(os.Environ(), "SDM_HANG_FILE="+path, "SDM_HANG_REPORT="+page, "SDM_HANG_REASON="+string(f.Reason.Kind),
 		"SDM_HANG_RANKS="+f.Reason.Ranks.String(), "SDM_HANG_TEXT="+text.Clean(f.Reason.Text))
+	if h != nil {
+		cmd.Env = append(cmd.Env, "SDM_HANG_SESSION="+h.id)
+	}
 	cmd.Stdout, cmd.Stderr = w.stdout, w.stderr
 	cmd.SysProcAttr = &syscall.SysProcAttr{Setpgid: true}
 	cmd.Cancel = func() error { return syscall.Kill(-cmd.Process.Pid, syscall.SIGKILL) }
@@ -239,23 +246,6 @@ func (w *watch) also(ctx context.Context) (values []hangfile.Value) {
 		}
 	}
 	return values
-}
-
-// shared returns the flags of the command line that sdm attach has as well.
-func (o *watchOptions) shared() (args []string) {
-	known := (&attachOptions{options: newOptions(nil)}).flags()
-	o.given.Visit(func(f *pflag.Flag) {
-		switch list, is := f.Value.(pflag.SliceValue); {
-		case known.Lookup(f.Name) == nil:
-		case is:
-			for _, v := range list.GetSlice() {
-				args = append(args, "--"+f.Name+"="+v)
-			}
-		default:
-			args = append(args, "--"+f.Name+"="+f.Value.String())
-		}
-	})
-	return args
 }
 
 // readValues reads the events of a session and gives each command its answers. The commands are executed in order, and

@@ -283,3 +283,56 @@ func TestWatchedProcess(t *testing.T) {
 		}
 	}
 }
+
+// TestWatchHold has a job that hangs held for whoever comes: the first gets the console at the place, the second is
+// told of the first, and afterwards the job is watched again. If nobody comes, the job ends as --on-stall says.
+func TestWatchHold(t *testing.T) {
+	t.Parallel()
+	line := mpich.command + " -n 4 " + mpich.program("hang") + " tag"
+	t.Run("somebody comes", func(t *testing.T) {
+		t.Parallel()
+		s := newScene(t)
+		w := s.watch(`--stall 1.5s --hold 1h --on-stall kill -o hang --exec 'echo $SDM_HANG_SESSION > held'`, line)
+		s.eventually(patience, func() string {
+			if text := s.text("held"); text != "sdm-1\n" {
+				return "not held: " + s.text("err")
+			}
+			return ""
+		})
+		one := s.sit("sdm", "join", strings.TrimSpace(s.text("held")))
+		one.until("attached, in ")
+		one.until(prompt)
+		two := s.sit("sdm", "join")
+		two.until(prompt)
+		one.until("has come")
+		one.enter("[3] print rank")
+		one.until("[3] rank = 3")
+		one.until(prompt)
+		two.enter("leave")
+		two.exits(0)
+		one.enter("quit")
+		one.exits(0)
+		s.eventually(patience, func() string {
+			if text := s.text("err"); !strings.Contains(text, "it is watched again") {
+				return "its end is not told: " + text
+			}
+			return ""
+		})
+		if !w.running() {
+			t.Error("the watch has ended")
+		}
+		w.signal(syscall.SIGTERM)
+		w.status(patience)
+		s.nothingIsLeft()
+	})
+	t.Run("nobody comes", func(t *testing.T) {
+		t.Parallel()
+		s := newScene(t)
+		w := s.watch(`--stall 1.5s --hold 2s --on-stall kill -o hang`, line)
+		w.exits(5)
+		if text := s.text("err"); !strings.Contains(text, "nobody has come in 2s, the ranks are let go") {
+			t.Error(text)
+		}
+		s.nothingIsLeft()
+	})
+}
