@@ -9,6 +9,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"net"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -19,23 +20,32 @@ import (
 	"syscall"
 	"time"
 
+	"github.com/spf13/pflag"
+
 	"sdm/cmd/internal/servers"
 	"sdm/launch"
 	"sdm/master/frontend/console"
 	"sdm/master/frontend/dap"
 	"sdm/master/frontend/rpc"
 	"sdm/master/hangfile/offline"
+	"sdm/master/peer"
 	"sdm/protocol"
 )
 
 // dapOptions are the values of the flags of sdm dap.
-type dapOptions struct{ options }
+type dapOptions struct {
+	options
+	listen string // "unix:PATH" or "[HOST:]PORT"; "": the editor is at standard input and output
+}
 
 // flags returns the flags of sdm dap.
 func (o *dapOptions) flags() *flagSet {
 	f := newFlags("dap", usageDAP)
 	f.SetInterspersed(true)
 	f.foot = "" // the ranks are the business of launch and attach
+	f.add("Connection", func(f *pflag.FlagSet) {
+		f.StringVar(&o.listen, "listen", "", "wait for editors at unix:PATH or `[HOST:]PORT` of this host, each with a session of its own, until interrupted")
+	})
 	f.add("Log", o.job.Servers.LogFlags.Declare)
 	return f
 }
@@ -43,7 +53,12 @@ func (o *dapOptions) flags() *flagSet {
 // plan checks the options: the editor at standard input and output drives a session.
 func (o *dapOptions) plan(a *app, f *flagSet) (*plan, error) {
 	p := &plan{options: &o.options}
-	p.serve = func(l *lifetime) console.Status { return a.serveEditor(l.ctx, p, newStreams(a.stdin, a.stdout)) }
+	p.serve = func(l *lifetime) console.Status {
+		if o.listen != "" {
+			return a.awaitEditors(l.ctx, p, o.listen)
+		}
+		return a.serveEditor(l.ctx, p, newStreams(a.stdin, a.stdout))
+	}
 	if f.NArg() > 0 {
 		return nil, fmt.Errorf("%q: what is debugged is said by the editor, in launch or attach", f.Arg(0))
 	}
@@ -65,6 +80,54 @@ func (a *app) serveEditor(ctx context.Context, p *plan, conn io.ReadWriteCloser)
 		return console.StatusGood
 	}
 	return a.fail(statusOf(err, console.StatusRankFailed), err)
+}
+
+// listenForEditors listens at a Unix socket, which only its user can reach, or at a port of this host: the protocol has
+// no way to prove who one is, so that nobody else may be let in.
+func listenForEditors(addr string) (net.Listener, error) {
+	if path, ok := strings.CutPrefix(addr, "unix:"); ok {
+		l, err := net.Listen("unix", path)
+		if err == nil {
+			err = os.Chmod(path, 0o600)
+		}
+		return l, err
+	}
+	host, port, err := net.SplitHostPort(addr)
+	if err != nil {
+		host, port = "", addr
+	}
+	if ip := net.ParseIP(cmp.Or(host, "127.0.0.1")); host != "localhost" && (ip == nil || !ip.IsLoopback()) {
+		return nil, fmt.Errorf("%s is not an address within this host: from others, ssh -T HOST sdm dap", host)
+	}
+	return net.Listen("tcp", net.JoinHostPort(cmp.Or(host, "127.0.0.1"), port))
+}
+
+// awaitEditors serves editors that connect, each in a goroutine; all have ended when it returns.
+func (a *app) awaitEditors(ctx context.Context, p *plan, addr string) console.Status {
+	l, err := listenForEditors(addr)
+	if err != nil {
+		return a.fail(console.StatusUsage, fmt.Errorf("--listen: %w", err))
+	}
+	stop := context.AfterFunc(ctx, func() { l.Close() })
+	defer stop()
+	a.remark("listening at " + l.Addr().String())
+	var editors sync.WaitGroup
+	defer editors.Wait()
+	for {
+		conn, err := l.Accept()
+		switch {
+		case ctx.Err() != nil:
+			return statusOf(context.Cause(ctx), console.StatusGood)
+		case err != nil:
+			return a.fail(console.StatusUsage, fmt.Errorf("--listen: %w", err))
+		}
+		if err := peer.OfThisUser(conn); err != nil {
+			a.remark("refused: " + err.Error())
+			conn.Close()
+			continue
+		}
+		editors.Go(func() { a.serveEditor(ctx, p, conn) })
+	}
 }
 
 // typed runs a console whose lines come from the editor.

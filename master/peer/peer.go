@@ -13,12 +13,16 @@ import (
 	"slices"
 	"strconv"
 	"strings"
+	"syscall"
 )
 
-// OfThisUser returns an error unless the other end of a TCP connection within this host belongs to
-// the user of this process, or to the superuser, who can read the memory of this process anyway.
-// Source: proc(5), /proc/net/tcp.
+// OfThisUser returns an error unless the other end of a Unix socket, or of a TCP connection within this
+// host, belongs to the user of this process, or to the superuser, who can read the memory of this process
+// anyway. Source: unix(7), SO_PEERCRED; proc(5), /proc/net/tcp.
 func OfThisUser(c net.Conn) error {
+	if u, ok := c.(*net.UnixConn); ok {
+		return unixOfThisUser(u)
+	}
 	uid, found, err := User(c)
 	switch {
 	case err != nil:
@@ -27,6 +31,28 @@ func OfThisUser(c net.Conn) error {
 		return fmt.Errorf("%s is not on this host", c.RemoteAddr())
 	case uid != os.Geteuid() && uid != 0:
 		return fmt.Errorf("the other end, %s, belongs to user %d, not to %d", c.RemoteAddr(), uid, os.Geteuid())
+	}
+	return nil
+}
+
+// unixOfThisUser is OfThisUser for a Unix socket.
+func unixOfThisUser(c *net.UnixConn) error {
+	raw, err := c.SyscallConn()
+	if err != nil {
+		return err
+	}
+	var cred *syscall.Ucred
+	var sockErr error
+	err = raw.Control(func(fd uintptr) {
+		cred, sockErr = syscall.GetsockoptUcred(int(fd), syscall.SOL_SOCKET, syscall.SO_PEERCRED)
+	})
+	switch {
+	case err != nil:
+		return err
+	case sockErr != nil:
+		return sockErr
+	case int(cred.Uid) != os.Geteuid() && cred.Uid != 0:
+		return fmt.Errorf("the other end belongs to user %d, not to %d", cred.Uid, os.Geteuid())
 	}
 	return nil
 }

@@ -18,6 +18,7 @@ import (
 
 	"sdm/master/session"
 	"sdm/master/text"
+	"sdm/master/verdict"
 	"sdm/protocol"
 	"sdm/protocol/rank"
 )
@@ -87,6 +88,8 @@ type adapter struct {
 	open   map[int]*request // requests that are not answered yet, by seq
 
 	groups  groups
+	past    past
+	verdict verdict.Judge
 	stops   stops
 	handles handles
 	points  points
@@ -208,7 +211,11 @@ func (a *adapter) started(t *Target, err error) {
 	a.target, a.all, a.focus = t, t.Ranks, t.Ranks
 	a.states, a.writer.All, a.writer.Terminal = session.NewStates(t.Ranks), t.Ranks, true
 	a.unheard, a.sources.fetched = t.Snapshot, a.start.FetchSources
-	if t.First == nil {
+	switch {
+	case t.Past:
+		a.recall()
+		return
+	case t.First == nil:
 		a.given = true
 		a.settle()
 		return

@@ -18,6 +18,7 @@ import (
 type call struct {
 	command string
 	groups  []protocol.Group
+	end     session.Done
 	then    func(*call)
 }
 
@@ -47,10 +48,14 @@ func (a *adapter) ask(r *request, c session.Call, then func(*call)) error {
 // answered processes an answer.
 func (a *adapter) answered(e session.Event) {
 	x := a.calls[e.ID]
+	if e.Command == "stacks" {
+		e = a.verdict.Look(e)
+	}
 	switch {
 	case x == nil || e.Late:
 	case e.Done != nil:
 		delete(a.calls, e.ID)
+		x.end = *e.Done
 		slices.SortStableFunc(x.groups, func(g, h protocol.Group) int { return h.Ranks.Len() - g.Ranks.Len() })
 		x.then(x)
 	default:

@@ -20,7 +20,8 @@ const maxThreads = 64
 type place struct {
 	state       session.State // Running or Stopped
 	fn, where   string
-	beyondFirst bool // the groups that are not listed
+	beyondFirst bool   // the groups that are not listed
+	callers     string // of a group of a hang file
 }
 
 // group is a group of ranks: a thread of DAP. Its number is never given to another one.
@@ -29,6 +30,7 @@ type group struct {
 	place  place
 	ranks  rank.Set
 	status session.Status // of most of its ranks
+	weight int            // those of most weight are listed
 }
 
 // groups is the table of groups. It is pure.
@@ -88,16 +90,17 @@ func (t *groups) number(g *group) {
 
 // cut shortens the list. Those that run, those of first, and the greatest stay.
 func (t *groups) cut(rest *group, first rank.Set) {
-	weight := func(g *group) int {
+	for _, g := range t.listed {
 		switch {
 		case g.place.state == session.Running:
-			return -int(rank.MaxID) - 1
+			g.weight = int(rank.MaxID) + 2
 		case g.ranks.Intersects(first):
-			return -int(rank.MaxID)
+			g.weight = int(rank.MaxID) + 1
+		default:
+			g.weight = g.ranks.Len()
 		}
-		return -g.ranks.Len()
 	}
-	slices.SortStableFunc(t.listed, func(g, h *group) int { return cmp.Compare(weight(g), weight(h)) })
+	slices.SortStableFunc(t.listed, func(g, h *group) int { return cmp.Compare(h.weight, g.weight) })
 	if rest == nil {
 		rest = &group{}
 	}

@@ -44,6 +44,10 @@ func (a *adapter) stackTrace(_ time.Time, r *request) error {
 		r.answer(godap.StackTraceResponseBody{StackFrames: []godap.StackFrame{label(g.ranks, g.name())}, TotalFrames: 1})
 		return nil
 	}
+	if a.target.Past {
+		a.pastTrace(r, g, args)
+		return nil
+	}
 	n := args.StartFrame + min(args.Levels, maxFrames)
 	if args.Levels == 0 {
 		n = args.StartFrame + maxFrames

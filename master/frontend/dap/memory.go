@@ -147,8 +147,8 @@ func (a *adapter) disassemble(_ time.Time, r *request) error {
 	switch {
 	case err != nil:
 		return err
-	case args.InstructionCount < 0 || args.InstructionCount > maxInstructions,
-		before > maxInstructions || after > 2*maxInstructions:
+	case args.InstructionCount < 0 || args.InstructionCount > maxInstructions || before > maxInstructions ||
+		after > 2*maxInstructions:
 		return fmt.Errorf("disassemble: %d instructions at most", maxInstructions)
 	}
 	expr = at(expr, args.Offset)

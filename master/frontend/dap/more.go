@@ -238,7 +238,7 @@ func (a *adapter) terminateThreads(_ time.Time, r *request) error {
 	if err := r.read(&args); err != nil {
 		return err
 	}
-	a.groups.update(a.states, rank.Set{})
+	a.refresh()
 	var ranks rank.Set
 	for _, id := range args.ThreadIds {
 		g, err := a.groups.find(id)

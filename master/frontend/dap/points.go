@@ -125,6 +125,11 @@ func (a *adapter) replace(r *request, set string, wanted []point) {
 			old = slices.Delete(slices.Clone(old), at, at+1)
 		}
 	}
+	if a.target.Past {
+		for i, p := range wanted {
+			now[i] = &placed{point: p, message: "nothing runs in a hang file"}
+		}
+	}
 	a.points.sets[set] = now
 	owed := 1 // this function itself
 	over := func() {

@@ -12,7 +12,6 @@ import (
 	godap "github.com/google/go-dap"
 
 	"sdm/master/session"
-	"sdm/protocol/rank"
 )
 
 // row is a row of the table of requests.
@@ -36,8 +35,8 @@ func requestTable() map[string]row {
 		"scopes":                    {handle: (*adapter).scopes, session: true},
 		"variables":                 {handle: (*adapter).variables, session: true},
 		"evaluate":                  {handle: (*adapter).evaluate, session: true},
-		"setBreakpoints":            {handle: (*adapter).setBreakpoints, session: true, live: true},
-		"setFunctionBreakpoints":    {handle: (*adapter).setFunctionBreakpoints, session: true, live: true},
+		"setBreakpoints":            {handle: (*adapter).setBreakpoints, session: true},
+		"setFunctionBreakpoints":    {handle: (*adapter).setFunctionBreakpoints, session: true},
 		"setExceptionBreakpoints":   {handle: (*adapter).setExceptionBreakpoints, session: true},
 		"continue":                  {handle: (*adapter).resumeAll, session: true, live: true},
 		"next":                      {handle: step("next", "nexti"), session: true, live: true},
@@ -46,9 +45,9 @@ func requestTable() map[string]row {
 		"pause":                     {handle: (*adapter).pause, session: true, live: true},
 		"stepBack":                  {handle: step("reverse-next", "reverse-nexti"), session: true, live: true},
 		"reverseContinue":           {handle: step("reverse-continue", "reverse-continue"), session: true, live: true},
-		"setDataBreakpoints":        {handle: (*adapter).setDataBreakpoints, session: true, live: true},
+		"setDataBreakpoints":        {handle: (*adapter).setDataBreakpoints, session: true},
 		"dataBreakpointInfo":        {handle: (*adapter).dataBreakpointInfo, session: true},
-		"setInstructionBreakpoints": {handle: (*adapter).setInstructionBreakpoints, session: true, live: true},
+		"setInstructionBreakpoints": {handle: (*adapter).setInstructionBreakpoints, session: true},
 		"setVariable":               {handle: (*adapter).setVariable, session: true, live: true},
 		"setExpression":             {handle: (*adapter).setExpression, session: true, live: true},
 		"readMemory":                {handle: (*adapter).readMemory, session: true, live: true},
@@ -60,6 +59,11 @@ func requestTable() map[string]row {
 		"restart":                   {handle: (*adapter).restart, session: true, live: true},
 		"exceptionInfo":             {handle: (*adapter).exceptionInfo, session: true},
 		"terminateThreads":          {handle: (*adapter).terminateThreads, session: true, live: true},
+		"sdm/states":                {handle: (*adapter).sdmStates, session: true},
+		"sdm/focus":                 {handle: (*adapter).sdmFocus, session: true},
+		"sdm/stackTree":             {handle: (*adapter).sdmStackTree, session: true},
+		"sdm/waits":                 {handle: (*adapter).sdmWaits, session: true},
+		"sdm/stat":                  {handle: (*adapter).sdmStat, session: true, live: true},
 		"cancel":                    {handle: (*adapter).cancel},
 	}
 }
@@ -156,6 +160,10 @@ func (a *adapter) configured(_ time.Time, r *request) error {
 			}
 		})
 	}
+	if a.target.Past {
+		a.showPast()
+		return nil
+	}
 	a.stops.entry, a.stops.resumed = true, true
 	a.stops.ranks = standing
 	a.tell()
@@ -229,7 +237,7 @@ func (a *adapter) terminate(_ time.Time, r *request) error {
 
 // threads lists the groups of ranks.
 func (a *adapter) threads(_ time.Time, r *request) error {
-	a.groups.update(a.states, rank.Set{})
+	a.refresh()
 	list := make([]godap.Thread, 0, len(a.groups.listed))
 	for _, g := range a.groups.listed {
 		list = append(list, godap.Thread{Id: g.id, Name: g.name()})

@@ -94,7 +94,7 @@ func (a *adapter) pause(_ time.Time, r *request) error {
 
 // standingGroup returns a group that stands.
 func (a *adapter) standingGroup(id int) (*group, error) {
-	a.groups.update(a.states, rank.Set{})
+	a.refresh()
 	g, err := a.groups.find(id)
 	if err == nil && g.place.state == session.Running {
 		return nil, errors.New(g.name() + ": pause stops them")

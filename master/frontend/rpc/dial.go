@@ -10,6 +10,7 @@ import (
 	"net"
 
 	"sdm/master/dial"
+	"sdm/master/peer"
 	"sdm/protocol/envelope"
 )
 
@@ -32,7 +33,7 @@ func Dial(ctx context.Context, addr string, o Options) (*Conn, error) {
 // end.
 func (o Options) welcome(ctx context.Context, c net.Conn) (*Conn, error) {
 	if u, ok := c.(*net.UnixConn); ok {
-		if err := checkPeer(u); err != nil {
+		if err := peer.OfThisUser(u); err != nil {
 			return nil, err
 		}
 		return newConn(c, c.RemoteAddr().String(), maxRequest), nil

@@ -9,6 +9,7 @@ import (
 	"net"
 
 	"sdm/master/dial"
+	"sdm/master/peer"
 )
 
 // Join connects a front end to a session that listens at "unix:PATH", "unix:@NAME" or "HOST:PORT", within the
@@ -53,7 +54,7 @@ func Relay(ctx context.Context, addr string, wait Options, in io.Reader, out io.
 	if !ok {
 		return errors.New("rpc: Relay: not a Unix socket")
 	}
-	if err := checkPeer(u); err != nil {
+	if err := peer.OfThisUser(u); err != nil {
 		return err
 	}
 	stop := closeAfter(ctx, c)

@@ -12,6 +12,7 @@ import (
 	"sync"
 
 	"sdm/master/dial"
+	"sdm/master/peer"
 )
 
 // Listener listens for the other side: a front end for its master (Accept), or a master for its
@@ -174,7 +175,7 @@ func (l *Listener) acceptAll(ctx context.Context, wg *sync.WaitGroup, places *un
 // greet is the front end's part on a new connection: TLS over TCP, then the authentication.
 func (o Options) greet(ctx context.Context, c net.Conn) (*Conn, error) {
 	if u, ok := c.(*net.UnixConn); ok {
-		if err := checkPeer(u); err != nil {
+		if err := peer.OfThisUser(u); err != nil {
 			return nil, err
 		}
 		return newConn(c, "unix:"+c.LocalAddr().String(), maxAnswer), nil
