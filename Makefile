@@ -46,7 +46,7 @@ platform:
 	@case ' $(PLATFORMS) ' in *" $$($(GO) env GOOS)/$$($(GO) env GOARCH) "*) ;; \
 	  *) echo "sdm runs on $(PLATFORMS) only, not on $$($(GO) env GOOS)/$$($(GO) env GOARCH)"; exit 1;; esac
 
-.PHONY: platform help build demo test apps check unit e2e lane1 lane2 floors lint lintbeside fuzz faults roots matrix tapes bench clean
+.PHONY: platform help build demo test editors vscode apps check unit e2e lane1 lane2 floors lint lintbeside fuzz faults roots matrix tapes bench clean
 
 help: ## list the targets
 	@grep -hE '^[a-z0-9]+:.*##' $(MAKEFILE_LIST) | sed 's/:.*## /\t/' | expand -t 12
@@ -90,6 +90,19 @@ lane1:
 lane2:
 	$(TESTSUM) $(RERUN) --packages '$(UNRACED)' -- -p 1 -timeout 45m
 	$(TESTSUM) $(RERUN) --packages '$(RACED)' -- -race -p 1 -timeout 20m
+
+editors: build ## try sdm dap with real clients: VS Code's test client, Neovim, Emacs with dap-mode; the extension's own code
+	@.ci/deps node npm nvim emacs /usr/share/emacs/site-lisp/elpa/dap-mode-0.7
+	cd editors/vscode && node --test
+	mkdir -p $(BIN)/editors && cp editors/test/* $(BIN)/editors && cd $(BIN)/editors && npm install --no-audit --no-fund
+	cd $(BIN)/editors && SDM=$(CURDIR)/$(BIN)/sdm node testsupport.js
+	SDM=$(CURDIR)/$(BIN)/sdm nvim --headless -u NONE -c 'luafile editors/nvim/client.lua'
+	SDM=$(CURDIR)/$(BIN)/sdm emacs --batch -l editors/emacs/test.el
+
+vscode: ## pack the extension of VS Code into bin/sdm.vsix
+	@.ci/deps node npm
+	@mkdir -p $(BIN)
+	cd editors/vscode && npx --yes @vscode/vsce package --skip-license --allow-missing-repository -o $(CURDIR)/$(BIN)/sdm.vsix
 
 # What is said in bin/apps/*.txt is to be looked at: the checks do not see everything.
 apps: build ## debug tutorials of PETSc on 8 ranks, and mpi4py; transcripts in bin/apps (minutes; before an issue is closed)

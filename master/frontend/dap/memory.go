@@ -45,7 +45,7 @@ func (a *adapter) findReference(ref string) (frame, string, error) {
 		}
 	}
 	if _, err := strconv.ParseUint(ref, 0, 64); err != nil {
-		return frame{}, "", fmt.Errorf("%q names no memory: an address is 0x...", clip(ref))
+		return frame{}, "", fmt.Errorf("%q names no memory: an address begins with 0x", clip(ref))
 	}
 	r, ok := a.states.In(session.Stopped).Intersect(a.focus).Min()
 	if !ok {
