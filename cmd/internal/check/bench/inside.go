@@ -27,6 +27,8 @@ var inside = map[string]func(in *insider){
 	"grow":    insideGrow,
 	"fold":    insideFold,
 	"waits":   insideWaits,
+
+	"sessions": insideSessions,
 }
 
 // insider is such a process.
@@ -42,6 +44,7 @@ type figure struct {
 	Most       float64 // limit; 0: none
 	Floor      float64 // floor; 0: none
 	Times      float64 // limit of Ours / Floor; 0: none
+	Slack      float64 // see limit
 	Progress   string  // a message instead of a row
 }
 
@@ -75,7 +78,8 @@ func (b *bench) runInside(name string, args ...string) {
 			b.progress("%s", f.Progress)
 			continue
 		}
-		b.table.add(row{what: f.What, unit: f.Unit, ours: f.Ours, floor: f.Floor, limit: limit{most: f.Most, ratio: f.Times}})
+		b.table.add(row{what: f.What, unit: f.Unit, ours: f.Ours, floor: f.Floor,
+			limit: limit{most: f.Most, ratio: f.Times, slack: f.Slack}})
 	}
 	if err := cmd.Wait(); err != nil {
 		fatal(name, err)

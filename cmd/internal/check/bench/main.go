@@ -84,6 +84,7 @@ var sections = []struct {
 	{"waits", benchWaits, false},
 	{"watch", benchWatch, false},
 	{"grow", benchGrow, false},
+	{"sessions", benchSessions, false},
 	{"gdb", benchGDB, false},
 	{"shared", benchShared, false},
 	{"rounds", benchRounds, false},

@@ -16,6 +16,7 @@ import (
 // talk is a session of which every answer is checked.
 type talk struct {
 	master  *master.Master
+	front   session.Session // that is spoken to; nil: the master
 	ranks   int
 	events  int           // number of events so far
 	trouble func() string // returns what else is known after a failure
@@ -32,7 +33,7 @@ func (t *talk) next() session.Event {
 		})
 	}
 	t.watch.Reset(patience)
-	e, ok := <-t.master.Events()
+	e, ok := <-t.spoken().Events()
 	if !ok {
 		fatal("session", fmt.Errorf("it has ended early\n%s", t.trouble()))
 	}
@@ -41,9 +42,16 @@ func (t *talk) next() session.Event {
 	return e
 }
 
+func (t *talk) spoken() session.Session {
+	if t.front != nil {
+		return t.front
+	}
+	return t.master
+}
+
 // call sends a command.
 func (t *talk) call(c session.Call) protocol.RequestID {
-	id, err := t.master.Do(context.Background(), c)
+	id, err := t.spoken().Do(context.Background(), c)
 	if err != nil {
 		fatal(c.Command, err)
 	}
