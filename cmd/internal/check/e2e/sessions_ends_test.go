@@ -99,7 +99,12 @@ func (x *sharedEnds) play(kind string) {
 		}
 		var left []proc
 		for _, p := range x.found() {
-			if x.ranks == nil || p.name != "spin" {
+			switch {
+			case x.ranks != nil && p.name == "spin":
+			case x.ranks == nil && p.name == "gdb" && p.state == "T" && p.tracer == 0: // see docs/fault-tolerance.md
+				x.t.Logf("%s: the child by which a gdb tries ptrace stays: %v", told, p)
+				syscall.Kill(p.pid, syscall.SIGKILL)
+			default:
 				left = append(left, p)
 			}
 		}
