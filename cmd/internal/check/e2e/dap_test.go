@@ -5,8 +5,10 @@ package e2e
 import (
 	"bufio"
 	"encoding/json"
+	"flag"
 	"fmt"
 	"io"
+	"math/rand/v2"
 	"os/exec"
 	"path/filepath"
 	"strconv"
@@ -270,6 +272,59 @@ func TestDAPAdapterIsKilled(t *testing.T) {
 	s.eventually(10*time.Second, func() string {
 		if left := s.named("spin"); len(left) > 0 {
 			return fmt.Sprintf("ranks are left: %v", left)
+		}
+		return ""
+	})
+}
+
+var adapterEnds = flag.Int("adapter-ends", 4, "random ends of adapters of editors")
+
+// TestDAPAdapterEnds kills adapters while they attach to ranks, and work with them. After each of them the ranks must
+// run untraced, by the rule of the session, and no process of sdm may be left. The seed is that of TestRandomEnds.
+func TestDAPAdapterEnds(t *testing.T) {
+	t.Parallel()
+	seed := *endSeed
+	if seed == 0 {
+		seed = uint64(time.Now().UnixNano())
+	}
+	t.Run(fmt.Sprintf("-end-seed=%d", seed), func(t *testing.T) {
+		random := rand.New(rand.NewPCG(seed, 23))
+		v := newVictims(t, "processes")
+		for range *adapterEnds {
+			if t.Failed() {
+				return
+			}
+			v.endAdapter(time.Duration(random.Int64N(int64(1500 * time.Millisecond))))
+		}
+	})
+}
+
+// endAdapter begins to attach, and kills the adapter after some time.
+func (v *victims) endAdapter(after time.Duration) {
+	v.t.Helper()
+	e := v.edit()
+	for i, request := range []string{
+		`"initialize","arguments":{"adapterID":"sdm"}`,
+		fmt.Sprintf(`"attach","arguments":{"attach":%q,"flags":["--keep","2s"]}`, v.target),
+	} {
+		body := fmt.Sprintf(`{"seq":%d,"type":"request","command":%s}`, i+1, request)
+		if _, err := fmt.Fprintf(e.in, "Content-Length: %d\r\n\r\n%s", len(body), body); err != nil {
+			v.t.Fatal(err)
+		}
+	}
+	<-time.After(after)
+	if err := e.adapter.Process.Signal(syscall.SIGKILL); err != nil {
+		v.t.Fatal(err)
+	}
+	v.eventually(10*time.Second, func() string {
+		what := fmt.Sprintf("kill -9 of the adapter after %v: ", after)
+		for _, name := range []string{"sdm", "sdm-server"} {
+			if left := v.named(name); len(left) > 0 {
+				return what + "left are " + fmt.Sprint(left)
+			}
+		}
+		if trouble := v.trouble(); trouble != "" {
+			return what + trouble
 		}
 		return ""
 	})
