@@ -84,6 +84,7 @@ type adapter struct {
 	all    rank.Set
 	focus  rank.Set
 	states *session.States
+	reads  rank.Set // ranks whose gdbs read symbols
 	calls  map[protocol.RequestID]*call
 	open   map[int]*request // requests that are not answered yet, by seq
 

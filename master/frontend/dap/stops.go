@@ -52,6 +52,8 @@ func (a *adapter) happened(now time.Time, e session.Event) {
 		a.output(e)
 	case g.Kind == protocol.KindLogged:
 		a.logged(e)
+	case g.Kind == protocol.KindLoading:
+		a.loading(g)
 	case g.Kind == protocol.KindJob:
 		a.job(e)
 	case g.Kind == protocol.KindFront:
@@ -90,6 +92,7 @@ func (a *adapter) stopped(now time.Time, g protocol.Group) {
 // rankEnded takes the end of ranks.
 func (a *adapter) rankEnded(now time.Time, e session.Event) {
 	a.handles.forget(e.Group.Ranks)
+	a.loaded(e.Group.Ranks)
 	a.stops.moving = a.stops.moving.Minus(e.Group.Ranks)
 	a.stops.ranks = a.stops.ranks.Minus(e.Group.Ranks)
 	var x protocol.Exit
