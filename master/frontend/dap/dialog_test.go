@@ -162,3 +162,15 @@ func TestDialogs(t *testing.T) {
 		})
 	})
 }
+
+// A panic costs the request only.
+func TestDefectIsAnAnswer(t *testing.T) {
+	s := newScript(t)
+	s.a.requests["initialize"] = row{handle: func(*adapter, time.Time, *request) error { panic("oh") }}
+	s.request(`initialize {}`)
+	s.request(`threads {}`)
+	if want := "failed initialize: defect of sdm: oh"; !strings.Contains(s.out.String(), want) ||
+		!strings.Contains(s.out.String(), "threads before initialize") {
+		t.Errorf("%s", s.out.String())
+	}
+}
