@@ -162,6 +162,9 @@ func (a *adapter) tell() {
 	}
 	if a.states.Only(session.Exited, session.Signalled, session.Detached, session.Lost) && !a.all.IsEmpty() {
 		a.terminated()
+		if !a.target.Joined { // there is nothing to come back to; it is refused if others are there
+			_ = a.call(session.Call{Command: "quit"}, func(*call) {})
+		}
 	}
 }
 
