@@ -73,11 +73,11 @@ func (m *Master) compare(id protocol.RequestID, args protocol.Args, ranks rank.S
 				case protocol.KindFault:
 					done.Faults += g.Ranks.Len()
 				}
-				m.stream.Push(session.Event{Name: g.Kind.String(), ID: id, Command: "diff", Group: g})
+				m.push(session.Event{Name: g.Kind.String(), ID: id, Command: "diff", Group: g})
 			}
-			m.stream.Push(rest...)
+			m.push(rest...)
 			done.Took = m.now() - began
-			m.stream.Push(session.Event{Name: session.DoneName, ID: id, Command: "diff", Done: &done})
+			m.push(session.Event{Name: session.DoneName, ID: id, Command: "diff", Done: &done})
 		}
 		if mayBeArray(answers) && results.Len() > 1 {
 			m.compareArrays(o, args, results, func() time.Duration { return left(wait, m.now()-began) },

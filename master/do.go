@@ -57,6 +57,9 @@ func (m *Master) execute(info protocol.CommandInfo, c session.Call) (protocol.Re
 		return ends(m, c.Wait), nil
 	}
 	if info.NoRanks && !info.Takes("set") {
+		if fault := m.checkHere(info, c.Args); fault != nil {
+			return 0, fault
+		}
 		id := m.nextID()
 		m.proceed(&execution{id: id, info: info, args: c.Args})
 		return id, nil
@@ -84,6 +87,7 @@ func (m *Master) execute(info protocol.CommandInfo, c session.Call) (protocol.Re
 		}
 		return id, nil
 	}
+	m.calls[id] = &openCall{info: info, began: began}
 	m.evaluate(&evaluation{id: id, op: info.Name, text: text, sets: s, set: set, began: began, wait: wait,
 		then: func(ranks rank.Set) {
 			m.proceed(&execution{id, info, ranks, c.Args, left(wait, m.now()-began)})

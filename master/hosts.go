@@ -31,15 +31,15 @@ func (m *Master) reportHosts(id protocol.RequestID, ranks rank.Set, began time.D
 			}
 		}
 		for _, row := range joinEqual(rows) {
-			m.stream.Push(session.Event{Name: protocol.KindResult.String(), ID: id, Command: "info hosts", Group: row.group()})
+			m.push(session.Event{Name: protocol.KindResult.String(), ID: id, Command: "info hosts", Group: row.group()})
 		}
 		for _, e := range answers {
 			if e.Group.Kind != protocol.KindResult {
-				m.stream.Push(e)
+				m.push(e)
 			}
 		}
 		done.Took = m.now() - began
-		m.stream.Push(session.Event{Name: session.DoneName, ID: id, Command: "info hosts", Done: &done})
+		m.push(session.Event{Name: session.DoneName, ID: id, Command: "info hosts", Done: &done})
 	})
 }
 

@@ -62,7 +62,7 @@ func (m *Master) events(groups []protocol.Group) {
 			continue
 		}
 		m.report(g)
-		m.stream.Push(incomplete...)
+		m.push(incomplete...)
 	}
 }
 

@@ -114,14 +114,14 @@ func (m *Master) waiting(ranks rank.Set) rank.Set {
 // deliver sends answers to front ends, or to the collectors.
 func (m *Master) deliver(events []session.Event) {
 	if len(m.collectors) == 0 && !slices.ContainsFunc(events, isInner) {
-		m.stream.Push(events...)
+		m.push(events...)
 		return
 	}
 	for _, e := range events {
 		x, ok := m.collectors[e.ID]
 		switch {
 		case !ok && !isInner(e):
-			m.stream.Push(e)
+			m.push(e)
 		case !ok: // late: its collector is gone
 		case e.Done != nil:
 			delete(m.collectors, e.ID)

@@ -48,6 +48,7 @@ type Master struct {
 	job          jobTracker
 	namedSets    map[string]rank.Set
 	requests     *requests
+	calls        map[protocol.RequestID]*openCall
 	lastID       protocol.RequestID
 	lastBreak    int
 	lastDisplay  int
@@ -76,6 +77,7 @@ func New(cfg Config) (*Master, error) {
 		ways: ways, cfg: cfg.withDefaults(), started: time.Now(), stream: session.NewStream(),
 		stop: stop, finished: make(chan struct{}),
 		states: session.NewStates(rank.Set{}), namedSets: map[string]rank.Set{}, job: jobTracker{name: cfg.Job},
+		calls:      map[protocol.RequestID]*openCall{},
 		breakpoint: map[protocol.RequestID]int{}, collectors: map[protocol.RequestID]*collector{},
 		programs: programs{ask: cfg.CheckProgram, known: map[string]error{}},
 	}
@@ -125,7 +127,7 @@ func (m *Master) lose(ranks rank.Set, cause string) {
 	}
 	e := session.NewEvent(missingGroup(protocol.KindLost, ranks, cause, nil))
 	m.states.Feed(e)
-	m.stream.Push(e)
+	m.push(e)
 }
 
 // Close sends quit down the tree and waits until all servers have ended; see session.Session. If

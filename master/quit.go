@@ -59,7 +59,7 @@ func (m *Master) quit() {
 func (m *Master) answerQuits() {
 	n := m.states.All().Len()
 	for _, q := range m.quits {
-		m.stream.Push(session.Event{Name: session.DoneName, ID: q.id, Command: "quit",
+		m.push(session.Event{Name: session.DoneName, ID: q.id, Command: "quit",
 			Done: &session.Done{Asked: n, Answered: n, Took: m.now() - q.at}})
 	}
 	m.quits = nil

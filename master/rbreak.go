@@ -37,10 +37,10 @@ func (m *Master) breakMatching(id protocol.RequestID, args protocol.Args, presen
 		finish := func(events []session.Event) {
 			for _, e := range append(events, rest...) {
 				e.ID, e.Command = id, "rbreak"
-				m.stream.Push(e)
+				m.push(e)
 			}
 			done.Took = m.now() - began
-			m.stream.Push(session.Event{Name: session.DoneName, ID: id, Command: "rbreak", Done: &done})
+			m.push(session.Event{Name: session.DoneName, ID: id, Command: "rbreak", Done: &done})
 		}
 		switch {
 		case len(having) == 0:

@@ -35,8 +35,9 @@ type request struct {
 
 	asked, owed, answered, missing, lost rank.Set
 
-	faults rank.Set // the ranks in answered that have a fault
-	done   bool
+	faults    rank.Set // the ranks in answered that have a fault
+	done      bool
+	cancelled bool
 }
 
 func newRequests(hosts func(rank.Set) []string) *requests {
@@ -107,8 +108,19 @@ func (r *request) finish(now time.Duration) session.Event {
 	r.done = true
 	return session.Event{Name: session.DoneName, ID: r.id, Command: r.command, Done: &session.Done{
 		Asked: r.asked.Len(), Answered: r.answered.Len(), Faults: r.faults.Len(),
-		Missing: r.missing, Lost: r.lost, Took: now - r.started,
+		Missing: r.missing, Lost: r.lost, Cancelled: r.cancelled, Took: now - r.started,
 	}}
+}
+
+// cancel ends a request: the ranks that owe an answer are missing. Their answers are late, if they come.
+func (t *requests) cancel(now time.Duration, id protocol.RequestID) []session.Event {
+	r, ok := t.byID[id]
+	if !ok || r.done {
+		return nil
+	}
+	r.cancelled = true
+	g := missingGroup(protocol.KindMissing, r.owed, protocol.Cancelled, t.hosts(r.owed))
+	return t.reply(now, wire.Message{ID: id, Groups: []protocol.Group{g}})
 }
 
 // forget drops a request that needs no further answers, and bounds how many others are kept for

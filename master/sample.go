@@ -35,6 +35,15 @@ func (x *sampler) interrupt(ranks rank.Set) {
 	x.step(func() []sampling.Output { return x.s.Interrupt(x.m.now(), ranks) })
 }
 
+// cancel answers the call with a number, and lets its ranks run on.
+func (x *sampler) cancel(id protocol.RequestID) (found bool) {
+	x.step(func() (out []sampling.Output) {
+		out, found = x.s.Cancel(x.m.now(), id)
+		return out
+	})
+	return found
+}
+
 // filter removes from an event what samples have caused; some is false if nothing is left.
 func (x *sampler) filter(g protocol.Group) (rest protocol.Group, some bool) {
 	rest, some = g, true
@@ -69,7 +78,7 @@ func (x *sampler) execute(out []sampling.Output) {
 		case sampling.Report:
 			x.m.report(o.Group)
 		case sampling.Answer:
-			x.m.stream.Push(o.Event)
+			x.m.push(o.Event)
 		}
 	}
 }

@@ -27,10 +27,10 @@ func (m *Master) report(g protocol.Group) {
 	m.states.Feed(e)
 	m.aborts.observe(g)
 	if j, news := m.job.after(g.Kind, m.states); news { // before the last end, after which users may quit
-		m.stream.Push(session.NewEvent(protocol.Group{Kind: protocol.KindJob, Ranks: m.states.All(),
+		m.push(session.NewEvent(protocol.Group{Kind: protocol.KindJob, Ranks: m.states.All(),
 			Body: canonical.JSON(j)}))
 	}
-	m.stream.Push(e)
+	m.push(e)
 	if g.Kind == protocol.KindStopped && len(m.persistent.list) > 0 || g.Kind == protocol.KindLogged &&
 		m.persistent.countsDown() {
 		var stop protocol.Stop // or protocol.Logged, which has the same field
@@ -42,7 +42,7 @@ func (m *Master) report(g protocol.Group) {
 		}
 	}
 	if g.Kind == protocol.KindStarted {
-		m.stream.Push(m.programs.warn(g)...)
+		m.push(m.programs.warn(g)...)
 	}
 }
 
@@ -52,16 +52,16 @@ func (m *Master) answer(id protocol.RequestID, command string, groups ...protoco
 	var asked rank.Set
 	for _, g := range groups {
 		asked = asked.Union(g.Ranks)
-		m.stream.Push(session.Event{Name: g.Kind.String(), ID: id, Command: command, Group: g})
+		m.push(session.Event{Name: g.Kind.String(), ID: id, Command: command, Group: g})
 	}
-	m.stream.Push(session.Event{Name: session.DoneName, ID: id, Command: command,
+	m.push(session.Event{Name: session.DoneName, ID: id, Command: command,
 		Done: &session.Done{Asked: asked.Len(), Answered: asked.Len(), Took: m.now() - began}})
 }
 
 // explain sends a note to the user as an answer to a call.
 func (m *Master) explain(id protocol.RequestID, command string, ranks rank.Set, text string) {
 	g := protocol.Group{Kind: protocol.KindNote, Ranks: ranks, Body: canonical.JSON(protocol.Note{Text: text})}
-	m.stream.Push(session.Event{Name: g.Kind.String(), ID: id, Command: command, Group: g})
+	m.push(session.Event{Name: g.Kind.String(), ID: id, Command: command, Group: g})
 }
 
 // refuse ends a call with a fault of its ranks, if they are known, after it has been given its
@@ -69,7 +69,7 @@ func (m *Master) explain(id protocol.RequestID, command string, ranks rank.Set, 
 func (m *Master) refuse(id protocol.RequestID, command string, ranks rank.Set, began time.Duration, f *protocol.Fault) {
 	g := protocol.Group{Kind: protocol.KindFault, Ranks: ranks, Body: canonical.JSON(f)}
 	n := ranks.Len()
-	m.stream.Push(session.Event{Name: g.Kind.String(), ID: id, Command: command, Group: g},
+	m.push(session.Event{Name: g.Kind.String(), ID: id, Command: command, Group: g},
 		session.Event{Name: session.DoneName, ID: id, Command: command,
 			Done: &session.Done{Asked: n, Answered: n, Faults: n, Took: m.now() - began}})
 }

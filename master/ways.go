@@ -42,9 +42,16 @@ type way struct {
 // ways are the rows of commands that are more than sent. The map is read only; masters have it as a field, since its
 // functions lead to those that read it.
 var ways = map[string]way{
-	"quit":   {ends: (*Master).quitCall},
-	"ranks":  {answer: func(m *Master, x *execution) []protocol.Group { return m.statusGroups(x.ranks) }},
-	"focus":  {answer: func(_ *Master, x *execution) []protocol.Group { return []protocol.Group{namedSet("", x.ranks)} }},
+	"quit":  {ends: (*Master).quitCall},
+	"ranks": {answer: func(m *Master, x *execution) []protocol.Group { return m.statusGroups(x.ranks) }},
+	"focus": {answer: func(_ *Master, x *execution) []protocol.Group { return []protocol.Group{namedSet("", x.ranks)} }},
+	"cancel": {
+		check: (*Master).checkCancel,
+		answer: func(m *Master, x *execution) []protocol.Group {
+			m.cancel(x.args.Of)
+			return nil
+		},
+	},
 	"groups": {answer: func(m *Master, _ *execution) []protocol.Group { return m.namedSetGroups() }},
 	"group": {
 		check: func(m *Master, a protocol.Args) *protocol.Fault { return m.checkName(a.Name) },
@@ -111,11 +118,15 @@ var ways = map[string]way{
 
 // proceed executes a command.
 func (m *Master) proceed(x *execution) {
+	if m.withdrawn(x.id) {
+		return
+	}
 	way := m.ways[x.info.Name]
 	if way.answer != nil {
 		m.answer(x.id, x.info.Name, way.answer(m, x)...)
 		return
 	}
+	m.calls[x.id] = &openCall{info: x.info, ranks: x.ranks, began: m.now()}
 	if way.instead != nil && way.instead(m, x) {
 		return
 	}

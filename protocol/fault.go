@@ -54,6 +54,10 @@ type Missing struct {
 	Incomplete bool `json:"incomplete,omitempty"`
 }
 
+// Cancelled is the Cause for ranks whose answers are not waited for any more, since the front end has cancelled the
+// request.
+const Cancelled = "cancelled"
+
 // NoAnswer returns the Cause for ranks that have not answered within a wait; 0 is a
 // wait without limit.
 func NoAnswer(wait time.Duration) string {

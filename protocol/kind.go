@@ -32,6 +32,7 @@ const (
 	KindCommand Kind = 48 // body: Commanded; a front end has given a command that does more than look
 	KindFront   Kind = 49 // body: FrontEnd; one has come or left
 	KindGap     Kind = 50 // body: Gap; events have not been kept for this front end
+	KindPoints  Kind = 51 // body: PointsChange; breakpoints of the ranks were made, changed or removed
 )
 
 // kindNames are the names for front ends, in the field "event".
@@ -41,7 +42,7 @@ var kindNames = map[Kind]string{
 	KindExited: "exited", KindSignalled: "signalled", KindDetached: "detached", KindWatched: "watched",
 	KindStdout: "output", KindStderr: "output", KindNote: "note", KindLogged: "logged",
 	KindJob: "job", KindLoading: "loading",
-	KindCommand: "command", KindFront: "front", KindGap: "gap",
+	KindCommand: "command", KindFront: "front", KindGap: "gap", KindPoints: "breakpoint",
 }
 
 // String returns the name for front ends, or "unknown".

@@ -47,6 +47,18 @@ type Commanded struct {
 	Set     string    `json:"set,omitempty"` // as it was given; "" is all ranks
 }
 
+// PointsChange is the body of KindPoints: breakpoints of all kinds have changed on the ranks of the event.
+type PointsChange struct {
+	Change  string `json:"change"`            // "added", "changed" or "removed"
+	Numbers []int  `json:"numbers,omitempty"` // of the breakpoints; none: all of the ranks
+	// Breakpoint describes one that was added.
+	Breakpoint *BreakpointInfo `json:"breakpoint,omitempty"`
+	// Front, Name and ID tell who has done it, and by which request; 0: it was reached and so removed or disabled.
+	Front int       `json:"front,omitempty"`
+	Name  string    `json:"name,omitempty"`
+	ID    RequestID `json:"request,omitempty"`
+}
+
 // Gap is the body of KindGap: events were not kept. A snapshot of the states follows it.
 type Gap struct {
 	Missed   uint64 `json:"missed"`             // number of events

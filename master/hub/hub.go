@@ -64,6 +64,7 @@ type Hub struct {
 	fronts  int           // number of front ends so far
 	seen    uint64        // cursor up to which some front end has been given the events
 	owners  owners
+	points  points
 	started bool // the first call was given
 	ending  bool // a quit was accepted
 	over    bool
@@ -126,6 +127,9 @@ func (h *Hub) take(e session.Event) {
 	defer h.mu.Unlock()
 	if !e.IsAnswer() {
 		h.publish(e)
+		if c, some := h.points.reached(e.Group); some {
+			h.publishPoints(e, c)
+		}
 		return
 	}
 	if e.Command == "kill" && e.Group.Kind == protocol.KindResult {
@@ -138,6 +142,7 @@ func (h *Hub) take(e session.Event) {
 	if v := h.owners.of(e.ID); v != nil && !v.left {
 		v.stream.Push(e)
 	}
+	h.tellPoints(e)
 }
 
 // publish records an event and gives it to all. The lock must be held.

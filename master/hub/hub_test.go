@@ -112,6 +112,70 @@ func TestAnswersGoToWhoAskedAndEventsToAll(t *testing.T) {
 	})
 }
 
+// Whoever sets, changes or deletes a breakpoint is named; a temporary one that was reached goes by itself.
+func TestBreakpointsOfOneAreToldToAll(t *testing.T) {
+	one := func(kind protocol.Kind, set, body string) sessiontest.Scene {
+		return sessiontest.Scene{Events: []session.Event{event(t, kind, set, body)}}
+	}
+	const point = `{"breakpoints":[{"number":1,"type":"breakpoint","enabled":true,"location":"f"}]}`
+	scenes := []sessiontest.Scene{
+		one(protocol.KindResult, "0-3", point), one(protocol.KindFault, "0-3", `{"kind":"gdb","message":"no"}`),
+		one(protocol.KindResult, "0-3", `{}`), one(protocol.KindResult, "0-3", `{"deleted":[4]}`), one(protocol.KindResult, "0-3", `{}`),
+		one(protocol.KindResult, "0-3", point),
+	}
+	shared(t, Config{}, scenes, func(h *Hub, tape *sessiontest.Tape) {
+		ann, _ := join(t, h, "ann")
+		bob, _ := join(t, h, "bob")
+		for _, c := range []session.Call{
+			{Command: "break", Args: protocol.Args{Location: "f"}},
+			{Command: "break", Args: protocol.Args{Location: "g"}},
+			{Command: "enable", Args: protocol.Args{Breakpoints: []int{1}, Then: "disable"}},
+			{Command: "clear", Args: protocol.Args{Location: "f"}},
+			{Command: "delete"},
+			{Command: "info breakpoints"},
+		} {
+			if _, err := ann.Do(context.Background(), c); err != nil {
+				t.Fatal(err)
+			}
+			synctest.Wait()
+		}
+		tape.Emit(event(t, protocol.KindStopped, "0", `{"reason":"breakpoint-hit","breakpoint":7,"temporary":true}`),
+			event(t, protocol.KindStopped, "1", `{"reason":"breakpoint-hit","breakpoint":1}`),
+			event(t, protocol.KindStopped, "2", `{"reason":"breakpoint-hit","breakpoint":9}`))
+		var got []string
+		for _, line := range drain(bob) {
+			if i := strings.Index(line, `"change"`); i >= 0 && strings.Contains(line, `"event":"breakpoint"`) {
+				got = append(got, line[i:])
+			}
+		}
+		expect(t, "the other", got,
+			`"change":"added","numbers":[1],"breakpoint":{"number":1,"type":"breakpoint","enabled":true,"location":"f"},"front":1,"name":"ann","request":1}`,
+			`"change":"changed","numbers":[1],"front":1,"name":"ann","request":3}`,
+			`"change":"removed","numbers":[4],"front":1,"name":"ann","request":4}`,
+			`"change":"removed","front":1,"name":"ann","request":5}`,
+			`"change":"removed","numbers":[7]}`,
+			`"change":"changed","numbers":[1]}`)
+	})
+}
+
+func TestOnlyWhoAskedCancels(t *testing.T) {
+	shared(t, Config{}, []sessiontest.Scene{{}, {}}, func(h *Hub, _ *sessiontest.Tape) {
+		ann, _ := join(t, h, "ann")
+		bob, _ := join(t, h, "bob")
+		id, err := ann.Do(context.Background(), session.Call{Command: "print", Args: protocol.Args{Expr: "n"}})
+		if err != nil {
+			t.Fatal(err)
+		}
+		cancel := session.Call{Command: "cancel", Args: protocol.Args{Of: id}}
+		if _, err := bob.Do(context.Background(), cancel); err == nil || !strings.Contains(err.Error(), "is not of this front end") {
+			t.Errorf("another one: %v", err)
+		}
+		if _, err := ann.Do(context.Background(), cancel); err != nil {
+			t.Error(err)
+		}
+	})
+}
+
 func TestWhatNobodySawIsShownToTheNext(t *testing.T) {
 	shared(t, Config{}, nil, func(h *Hub, tape *sessiontest.Tape) {
 		ann, _ := join(t, h, "ann")

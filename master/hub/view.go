@@ -4,6 +4,7 @@ package hub
 
 import (
 	"context"
+	"fmt"
 	"sync"
 
 	"sdm/master/session"
@@ -45,6 +46,9 @@ func (v *View) Do(ctx context.Context, c session.Call) (protocol.RequestID, erro
 			return 0, fault
 		}
 	}
+	if c.Command == "cancel" && h.owners.of(c.Args.Of) != v {
+		return 0, &protocol.Fault{Kind: protocol.FaultUsage, Op: "cancel", Message: fmt.Sprintf("request %d is not of this front end", c.Args.Of)}
+	}
 	id, err := h.cfg.Session.Do(ctx, c)
 	if err != nil {
 		return 0, err
@@ -52,6 +56,7 @@ func (v *View) Do(ctx context.Context, c session.Call) (protocol.RequestID, erro
 	h.ending = h.ending || c.Command == "quit"
 	h.started = true
 	h.owners.add(id, v)
+	h.points.ask(id, c)
 	if info, ok := protocol.LookupCommand(c.Command); ok && protocol.PermissionFor(info, c.Args) > protocol.Look {
 		h.publish(session.NewEvent(protocol.Group{Kind: protocol.KindCommand, Body: canonical.JSON(protocol.Commanded{
 			Front: v.front.Number, Name: v.front.Name, ID: id,

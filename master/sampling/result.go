@@ -31,8 +31,16 @@ type sampledResult struct {
 // finish answers the call: one result for the ranks that never moved, and one for the others. Both
 // have all their stacks, with a thread for each sample in which it was there. Ranks that are missing in
 // some samples are in separate results.
-func (s *samples) finish(now time.Duration) (out []Output) {
+func (s *samples) finish(now time.Duration) []Output {
 	s.end()
+	if s.answered {
+		return nil
+	}
+	return s.results(now)
+}
+
+// results are the answers with the samples that have been taken.
+func (s *samples) results(now time.Duration) (out []Output) {
 	for _, n := range slices.Backward(slices.Sorted(maps.Keys(s.tally))) {
 		ranks := s.tally[n]
 		out = append(out, s.result(ranks.Minus(s.moved), n, false)...)
@@ -46,7 +54,12 @@ func (s *samples) finish(now time.Duration) (out []Output) {
 		out = append(out, s.answer(protocol.Group{Kind: protocol.KindNote, Body: canonical.JSON(note)}))
 	}
 	done := s.first
-	if s.taken == 0 {
+	switch done.Cancelled = s.cancelled; {
+	case s.cancelled && s.taken == 0:
+		done.Missing = s.asked
+		body := canonical.JSON(protocol.Missing{Cause: protocol.Cancelled})
+		out = append(out, s.answer(protocol.Group{Kind: protocol.KindMissing, Ranks: s.asked, Body: body}))
+	case s.taken == 0:
 		done.Lost = s.asked
 	}
 	return append(out, s.done(now, done))
@@ -77,6 +90,9 @@ func (s *samples) abort(now time.Duration, f *protocol.Fault) []Output {
 	s.end()
 	s.handToLate(s.owed)
 	out := s.reportStops(s.busy)
+	if s.answered {
+		return out
+	}
 	out = append(out, s.answer(protocol.Group{Kind: protocol.KindFault, Ranks: s.asked, Body: canonical.JSON(f)}))
 	n := s.asked.Len()
 	return append(out, s.done(now, session.Done{Asked: n, Answered: n, Faults: n}))

@@ -42,6 +42,9 @@ type samples struct {
 	stopped  []protocol.Group
 	cancel   bool // the user has interrupted ranks, which must remain stopped
 
+	cancelled bool // the call was cancelled; the ranks run on
+	answered  bool // in the midst of a sample, which is completed without an answer
+
 	last, all *stack.Tree // the last stacks of each rank; with hits the stacks of all samples
 	waits     *wait.Graph // of the last sample, with what has moved since the first
 	moved     rank.Set
@@ -300,7 +303,7 @@ func (s *Sampler) failedToContinue(now time.Duration, stops []protocol.Group, an
 
 // next waits for the next sample, or ends after the last.
 func (s *samples) next(now time.Duration) []Output {
-	if s.cancel || s.taken == s.args.Samples {
+	if s.cancel || s.cancelled || s.taken == s.args.Samples {
 		return s.finish(now)
 	}
 	s.paused = true
@@ -379,6 +382,17 @@ func isInterrupt(body []byte) bool {
 }
 
 // interrupt ends the samples for a call that stops ranks.
+// giveUp answers the call at once. Ranks that were interrupted for a sample are continued.
+func (s *samples) giveUp(now time.Duration) []Output {
+	s.cancelled = true
+	if s.paused {
+		return s.finish(now)
+	}
+	out := s.results(now)
+	s.answered = true
+	return out
+}
+
 func (s *samples) interrupt(now time.Duration) []Output {
 	s.cancel = true
 	if s.paused {

@@ -98,6 +98,14 @@ func (s *Sampler) Interrupt(now time.Duration, ranks rank.Set) []Output {
 	return s.current.interrupt(now)
 }
 
+// Cancel answers the call with the samples that have been taken, if it is the one with this number. Its ranks run on.
+func (s *Sampler) Cancel(now time.Duration, id protocol.RequestID) (out []Output, found bool) {
+	if s.current == nil || s.current.id != id || s.current.answered {
+		return nil, false
+	}
+	return s.current.giveUp(now), true
+}
+
 // End answers the call with the samples that have been taken. It must be called when the session
 // has ended.
 func (s *Sampler) End(now time.Duration) []Output {

@@ -101,7 +101,7 @@ func (fs *fields) event(ev *Event) error {
 func (fs *fields) done(d *Done) error {
 	var ms float64
 	err := fs.take(want{"asked", &d.Asked}, want{"answered", &d.Answered}, want{"faults", &d.Faults},
-		want{"missing", &d.Missing}, want{"lost", &d.Lost}, want{"verdict", &d.Verdict}, want{"ms", &ms})
+		want{"missing", &d.Missing}, want{"lost", &d.Lost}, want{"cancelled", &d.Cancelled}, want{"verdict", &d.Verdict}, want{"ms", &ms})
 	d.Took = time.Duration(math.Round(ms*1000)) * time.Microsecond
 	return err
 }

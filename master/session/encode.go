@@ -219,6 +219,9 @@ func (d Done) appendFields(b []byte) []byte {
 	if !d.Lost.IsEmpty() {
 		b = appendSet(b, "lost", d.Lost)
 	}
+	if d.Cancelled {
+		b = append(b, `,"cancelled":true`...)
+	}
 	if len(d.Verdict) > 0 {
 		b = append(b, `,"verdict":`...)
 		b = append(b, canonical.JSON(d.Verdict)...)

@@ -31,6 +31,7 @@ var eventKinds = map[string]protocol.Kind{
 	"note": protocol.KindNote, "logged": protocol.KindLogged,
 	"job": protocol.KindJob, "loading": protocol.KindLoading,
 	"command": protocol.KindCommand, "front": protocol.KindFront, "gap": protocol.KindGap,
+	"breakpoint": protocol.KindPoints,
 }
 
 // kindOf returns the kind for a name and, for output, a stream. It returns 0 for unknown names: a

@@ -42,7 +42,9 @@ type Done struct {
 	Faults   int      // number of ranks of Answered with faults
 	Missing  rank.Set // no answer within the wait
 	Lost     rank.Set
-	Took     time.Duration
+	// Cancelled: the front end has ended the call; ranks without an answer are in Missing.
+	Cancelled bool
+	Took      time.Duration
 	// Verdict is why the ranks do not go on, as far as the answers to stacks tell. It is added for JSON, by
 	// verdict.Judge; sessions leave it empty.
 	Verdict []Finding

@@ -56,6 +56,9 @@ func (c *console) observe(e session.Event) {
 	if c.cfg.Format != Text {
 		c.follow([]protocol.Group{e.Group})
 	}
+	if e.Group.Kind == protocol.KindPoints { // the command was told
+		return
+	}
 	if hide || c.cfg.Format != Text || c.cfg.suppresses(e) || e.Group.Kind == protocol.KindJob &&
 		c.text("", func() string { return c.cfg.Writer.Event(e) }) == "" {
 		return

@@ -115,6 +115,12 @@ type leaveParams struct {
 	Cursor uint64 `json:"cursor"`
 }
 
+// cancelParams are the parameters of "cancel", besides the number of the request.
+type cancelParams struct {
+	// Call is the id of a request of JSON-RPC that is not answered yet.
+	Call json.RawMessage `json:"call"`
+}
+
 func (p callParams) call(command string) session.Call {
 	return session.Call{Command: command, Ranks: p.Ranks, Wait: time.Duration(p.Wait), Args: p.Args}
 }

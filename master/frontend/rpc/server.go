@@ -3,6 +3,7 @@
 package rpc
 
 import (
+	"bytes"
 	"context"
 	"encoding/json"
 	"errors"
@@ -233,6 +234,12 @@ func (s *server) handle(ctx context.Context, m message) *callError {
 		}
 		s.send(ctx, outgoing{body: respond(m.ID, canonical.JSON(s.summary()))})
 		return nil
+	case "cancel":
+		var answered bool
+		if m, answered = s.numbered(m); answered {
+			s.send(ctx, outgoing{body: respond(m.ID, []byte("{}"))})
+			return nil
+		}
 	}
 	if s.isEarly() {
 		if command != "quit" {
@@ -265,6 +272,24 @@ func (s *server) leave(ctx context.Context, m message) *callError {
 	}
 	s.send(ctx, outgoing{body: respond(m.ID, []byte("{}")), last: true})
 	return nil
+}
+
+// numbered replaces the parameter "call" of a cancel, the id of a request of JSON-RPC, by the number of the call. It
+// reports whether that has been answered already.
+func (s *server) numbered(m message) (with message, answered bool) {
+	var p cancelParams
+	if json.Unmarshal(m.Params, &p) != nil || len(p.Call) == 0 {
+		return m, false
+	}
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	for id, c := range s.calls {
+		if bytes.Equal(c.rpc, p.Call) {
+			m.Params = canonical.JSON(protocol.Args{Of: id})
+			return m, false
+		}
+	}
+	return m, true
 }
 
 func (s *server) isEarly() bool {
