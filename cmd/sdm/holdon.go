@@ -64,11 +64,7 @@ func (a *app) startHolderOn(p *plan) (net.Conn, *exec.Cmd, error) {
 			o.Env = append(o.Env, e)
 		}
 	}
-	if _, err := conn.Write(append(canonical.JSON(o), '\n')); err != nil { // it has ended, and said why
-		conn.Close()
-		process.Wait()
-		return nil, nil, fmt.Errorf("%s on %s: %s", argv[0], p.on, process.ProcessState)
-	}
+	_, _ = conn.Write(append(canonical.JSON(o), '\n')) // an error shows in the answer that does not come
 	return conn, process, nil
 }
 
