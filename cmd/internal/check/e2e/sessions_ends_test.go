@@ -13,7 +13,7 @@ import (
 
 // The number of random ends of sessions, and their seed.
 var (
-	sessionEnds    = flag.Int("session-ends", 20, "random ends of sessions that are shared, of both kinds together")
+	sessionEnds    = flag.Int("session-ends", 8, "random ends of sessions that are shared, of both kinds together")
 	sessionEndSeed = flag.Uint64("session-end-seed", 0, "seed of them; 0 is another one each time")
 )
 
