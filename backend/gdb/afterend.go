@@ -18,7 +18,6 @@ import (
 	"sdm/backend/gdb/request"
 	"sdm/backend/gdb/values"
 	"sdm/protocol"
-	"sdm/protocol/canonical"
 	"sdm/protocol/rank"
 )
 
@@ -75,7 +74,7 @@ func (l *loop) askFile(r backend.Request, c *request.Command, program, line stri
 	})
 }
 
-// run runs such a gdb. wait bounds its time; 0: there is no limit. nil: it cannot answer.
+// run runs such a gdb. wait bounds its time; 0: there is no limit. nil: it cannot answer, or not in time.
 func (a *afterEnd) run(argv, env []string, wait time.Duration, c *request.Command, ranks rank.Set) []protocol.Group {
 	ctx := a.ctx
 	if wait > 0 {
@@ -95,15 +94,7 @@ func (a *afterEnd) run(argv, env []string, wait time.Duration, c *request.Comman
 		_ = gdb.Process.Kill()
 	}
 	err = gdb.Wait()
-	if ctx.Err() != nil {
-		if c.Name == "print" { // most expressions need the rank, which is no more
-			return nil
-		}
-		f := protocol.Fault{Kind: protocol.FaultEngine, Op: c.Name,
-			Message: fmt.Sprintf("gdb has not answered in %v", wait), Hint: "give it more time: --wait"}
-		return []protocol.Group{{Kind: protocol.KindFault, Ranks: ranks, Body: canonical.JSON(&f)}}
-	}
-	if err != nil && gdb.ProcessState.ExitCode() < 0 && len(text) < maxFromFile { // a signal: it has crashed
+	if err != nil && gdb.ProcessState.ExitCode() < 0 && len(text) < maxFromFile { // a signal: it has crashed, or was too slow
 		return nil
 	}
 	return values.AfterEnd(c, ranks, string(text), strings.ToValidUTF8(errors.String(), "?"))
