@@ -94,7 +94,7 @@ func (a *afterEnd) run(argv, env []string, wait time.Duration, c *request.Comman
 		_ = gdb.Process.Kill()
 	}
 	err = gdb.Wait()
-	if err != nil && gdb.ProcessState.ExitCode() < 0 && len(text) < maxFromFile { // a signal: it has crashed, or was too slow
+	if err != nil && gdb.ProcessState.ExitCode() < 0 && len(text) < maxFromFile { // a signal: it crashed or was too slow
 		return nil
 	}
 	return values.AfterEnd(c, ranks, string(text), strings.ToValidUTF8(errors.String(), "?"))
