@@ -37,16 +37,12 @@ func (a *aborts) observe(g protocol.Group) {
 		return
 	}
 	a.ranks, a.stopped = a.ranks.Union(g.Ranks), a.stopped.Union(g.Ranks)
-	for _, c := range g.Columns {
-		if c.Name != "code" {
-			continue
+	codes, _ := g.Column("code")
+	for _, v := range codes.Values() {
+		if a.codes == nil {
+			a.codes = map[string]rank.Set{}
 		}
-		for _, v := range c.Values() {
-			if a.codes == nil {
-				a.codes = map[string]rank.Set{}
-			}
-			a.codes[v.Value] = a.codes[v.Value].Union(v.Ranks)
-		}
+		a.codes[v.Value] = a.codes[v.Value].Union(v.Ranks)
 	}
 }
 

@@ -35,18 +35,14 @@ func mayBeArray(answers []session.Event) bool {
 		if body.Elements > 0 {
 			return true
 		}
-		for _, c := range e.Group.Columns {
-			if c.Name != "value" {
-				continue
-			}
-			if !c.Complete() { // there were too many different values to keep
-				differ, brackets = true, brackets || c.Stats().Numbers == 0
-			}
-			for _, v := range c.Values() {
-				differ = differ || first != "" && first != v.Value
-				first = v.Value
-				brackets = brackets || len(v.Value) >= longText && strings.ContainsAny(v.Value, "{(\"")
-			}
+		c, ok := e.Group.Column("value")
+		if ok && !c.Complete() { // there were too many different values to keep
+			differ, brackets = true, brackets || c.Stats().Numbers == 0
+		}
+		for _, v := range c.Values() {
+			differ = differ || first != "" && first != v.Value
+			first = v.Value
+			brackets = brackets || len(v.Value) >= longText && strings.ContainsAny(v.Value, "{(\"")
 		}
 	}
 	return differ && brackets

@@ -167,14 +167,12 @@ func splitByServers(expr string, results rank.Set, values column.Column, answers
 		if e.Group.Kind != protocol.KindResult || json.Unmarshal(e.Group.Body, &body) != nil {
 			continue
 		}
-		for _, c := range e.Group.Columns {
-			switch {
-			case c.Name != "value":
-			case body.Same:
-				same, ofSame = same.Union(e.Group.Ranks), ofSame.Merge(c)
-			default:
-				ofOthers = ofOthers.Merge(c)
-			}
+		switch c, some := e.Group.Column("value"); {
+		case !some:
+		case body.Same:
+			same, ofSame = same.Union(e.Group.Ranks), ofSame.Merge(c)
+		default:
+			ofOthers = ofOthers.Merge(c)
 		}
 	}
 	if same.IsEmpty() || !ofSame.Alike() || 2*same.Len() <= results.Len() {

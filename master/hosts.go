@@ -72,11 +72,10 @@ func (m *Master) hostRows(route protocol.Route, on rank.Set, forgone bool, answe
 			continue
 		}
 		r := row(part, said)
-		for _, c := range e.Group.Columns {
-			for _, v := range c.Values() {
-				if c.Name == "pid" && v.Ranks.Intersects(part) {
-					r.pids = append(r.pids, column.ValueCount{Value: v.Value, Ranks: v.Ranks.Intersect(part)})
-				}
+		pids, _ := e.Group.Column("pid")
+		for _, v := range pids.Values() {
+			if v.Ranks.Intersects(part) {
+				r.pids = append(r.pids, column.ValueCount{Value: v.Value, Ranks: v.Ranks.Intersect(part)})
 			}
 		}
 		rows, rest = append(rows, r), rest.Minus(part)

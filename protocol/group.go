@@ -42,6 +42,16 @@ func (g Group) HasNote(text string) bool {
 	return g.Kind == KindNote && json.Unmarshal(g.Body, &n) == nil && n.Text == text
 }
 
+// Column returns the column of a name; ok is false, and the column has no values, if there is none.
+func (g Group) Column(name string) (c column.Column, ok bool) {
+	for _, c := range g.Columns {
+		if c.Name == name {
+			return c, true
+		}
+	}
+	return column.Column{}, false
+}
+
 // Size returns the approximate memory of the group, in bytes.
 func (g *Group) Size() int {
 	const bare = 40

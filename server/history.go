@@ -111,14 +111,10 @@ type divided struct {
 // and the others.
 func divide(g protocol.Group, ranks rank.Set, args protocol.Args) []protocol.Group {
 	var same rank.Set
-	for _, c := range g.Columns {
-		if c.Name != "value" {
-			continue
-		}
-		for _, v := range c.Values() {
-			if column.Hash(v.Value) == args.Hash {
-				same = same.Union(v.Ranks.Intersect(ranks))
-			}
+	c, _ := g.Column("value")
+	for _, v := range c.Values() {
+		if column.Hash(v.Value) == args.Hash {
+			same = same.Union(v.Ranks.Intersect(ranks))
 		}
 	}
 	var out []protocol.Group

@@ -287,12 +287,9 @@ func (f *File) addVersions(answers []session.Event) {
 		ranks[v] = ranks[v].Union(some)
 	}
 	for _, g := range Groups(answers) {
-		for _, c := range g.Columns {
-			if c.Name == protocol.MPIVersion {
-				for _, v := range c.Values() {
-					add("MPI", v.Value, v.Ranks)
-				}
-			}
+		versions, _ := g.Column(protocol.MPIVersion)
+		for _, v := range versions.Values() {
+			add("MPI", v.Value, v.Ranks)
 		}
 		var h protocol.HostInfo
 		if version, is := "", json.Unmarshal(g.Body, &h) == nil; is {

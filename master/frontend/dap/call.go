@@ -109,7 +109,7 @@ func (x *call) values(name string) (column.Column, bool) {
 	var all column.Column
 	found := false
 	for _, g := range x.groups {
-		if c, ok := columnOf(g, name); ok && g.Kind == protocol.KindResult {
+		if c, ok := g.Column(name); ok && g.Kind == protocol.KindResult {
 			if found {
 				c = all.Merge(c)
 			}
@@ -117,13 +117,4 @@ func (x *call) values(name string) (column.Column, bool) {
 		}
 	}
 	return all, found
-}
-
-func columnOf(g protocol.Group, name string) (column.Column, bool) {
-	for _, c := range g.Columns {
-		if c.Name == name {
-			return c, true
-		}
-	}
-	return column.Column{}, false
 }

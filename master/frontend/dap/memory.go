@@ -192,8 +192,8 @@ func instructions(x *call) []godap.DisassembledInstruction {
 			return
 		}
 		for i, row := range body.Rows {
-			address, _ := columnOf(g, strconv.Itoa(i)+".addr")
-			value, _ := columnOf(g, "value."+strconv.Itoa(i))
+			address, _ := g.Column(strconv.Itoa(i) + ".addr")
+			value, _ := g.Column("value." + strconv.Itoa(i))
 			in := godap.DisassembledInstruction{Symbol: text.Clean(row.Label)}
 			for _, v := range address.Values() {
 				in.Address = v.Value

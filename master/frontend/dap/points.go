@@ -373,7 +373,7 @@ func (a *adapter) logged(e session.Event) {
 	b.WriteString("[" + text.Ranks(e.Group.Ranks) + "] ")
 	n := 0
 	pieces(x.log, func(s string) { b.WriteString(s) }, func(string) {
-		if c, ok := columnOf(e.Group, "value."+strconv.Itoa(n)); ok {
+		if c, ok := e.Group.Column("value." + strconv.Itoa(n)); ok {
 			b.WriteString(text.Spread(c))
 		}
 		n++

@@ -19,15 +19,11 @@ type cells []cell
 func cellsOf(g protocol.Group, name, otherwise string) cells {
 	rest := g.Ranks
 	var out cells
-	for _, c := range g.Columns {
-		if c.Name != name {
-			continue
-		}
-		for _, v := range c.Values() {
-			if ranks := v.Ranks.Intersect(rest); !ranks.IsEmpty() {
-				out = append(out, cell{ranks, v.Value})
-				rest = rest.Minus(ranks)
-			}
+	c, _ := g.Column(name)
+	for _, v := range c.Values() {
+		if ranks := v.Ranks.Intersect(rest); !ranks.IsEmpty() {
+			out = append(out, cell{ranks, v.Value})
+			rest = rest.Minus(ranks)
 		}
 	}
 	if !rest.IsEmpty() {

@@ -312,13 +312,9 @@ func (s *sentinel) compared(answers []session.Event) (x progress.Sample) {
 			continue
 		}
 		x.Answered = x.Answered.Union(e.Group.Ranks)
-		for _, c := range e.Group.Columns {
-			if c.Name != protocol.Progress {
-				continue
-			}
-			for _, v := range c.Values() {
-				x.Changes = append(x.Changes, progress.Change{Kind: v.Value, Ranks: v.Ranks})
-			}
+		changes, _ := e.Group.Column(protocol.Progress)
+		for _, v := range changes.Values() {
+			x.Changes = append(x.Changes, progress.Change{Kind: v.Value, Ranks: v.Ranks})
 		}
 	}
 	if s.wrote() {
@@ -347,13 +343,9 @@ func (s *sentinel) tellTroubles(answers []session.Event) {
 	}
 	troubles := map[string]rank.Set{}
 	for _, e := range answers {
-		for _, c := range e.Group.Columns {
-			if c.Name != protocol.ProgressTrouble {
-				continue
-			}
-			for _, v := range c.Values() {
-				troubles[v.Value] = troubles[v.Value].Union(v.Ranks)
-			}
+		reasons, _ := e.Group.Column(protocol.ProgressTrouble)
+		for _, v := range reasons.Values() {
+			troubles[v.Value] = troubles[v.Value].Union(v.Ranks)
 		}
 	}
 	for _, why := range slices.Sorted(maps.Keys(troubles)) {

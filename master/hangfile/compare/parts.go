@@ -11,7 +11,6 @@ import (
 	"sdm/master/text"
 	"sdm/protocol"
 	"sdm/protocol/canonical"
-	"sdm/protocol/rank"
 )
 
 // states returns the states of the ranks.
@@ -49,19 +48,15 @@ func valueOf(v hangfile.Value) (parts []Part) {
 	for _, e := range v.Answers {
 		g := e.Group
 		rest := g.Ranks
-		for _, col := range g.Columns {
-			if col.Name != "value" {
-				continue
-			}
-			for _, x := range col.Values() {
-				parts, rest = append(parts, Part{x.Ranks, x.Value}), rest.Minus(x.Ranks)
-			}
-			if n, _ := col.Distinct(); !rest.IsEmpty() {
-				parts = append(parts, Part{rest, fmt.Sprintf("one of %d values that the file does not have", n)})
-			}
-			rest = rank.Set{}
+		col, some := g.Column("value")
+		for _, x := range col.Values() {
+			parts, rest = append(parts, Part{x.Ranks, x.Value}), rest.Minus(x.Ranks)
 		}
-		if !rest.IsEmpty() {
+		switch n, _ := col.Distinct(); {
+		case rest.IsEmpty():
+		case some:
+			parts = append(parts, Part{rest, fmt.Sprintf("one of %d values that the file does not have", n)})
+		default:
 			parts = append(parts, Part{rest, text.Said(v.Command, g)})
 		}
 	}
