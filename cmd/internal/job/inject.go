@@ -11,6 +11,7 @@ import (
 	"strings"
 
 	"sdm/cmd/internal/servers"
+	"sdm/protocol/shellwords"
 )
 
 // starterTemplates maps names that --starter-args accepts in place of a template to the arguments
@@ -20,14 +21,14 @@ var starterTemplates = map[string]string{
 }
 
 // readTemplate returns the words of a template or of the name of one.
-func readTemplate(text string) ([]templateWord, error) {
+func readTemplate(text string) ([]shellwords.Word, error) {
 	line := text
 	if known, ok := starterTemplates[text]; ok {
 		line = known
 	}
-	words, err := splitTemplate(line)
+	words, err := shellwords.Split(line)
 	if err == nil && len(words) > 0 && !slices.ContainsFunc(words,
-		func(w templateWord) bool { return strings.Contains(w.text, "{daemon}") }) {
+		func(w shellwords.Word) bool { return strings.Contains(w.Text, "{daemon}") }) {
 		err = errors.New("it has no {daemon} (e.g. '--tool {daemon} --tool-arguments \"{args}\"', or openmpi)")
 	}
 	if err != nil {
@@ -42,77 +43,31 @@ func CheckTemplate(text string) error {
 	return err
 }
 
-// templateWord is one word of a template.
-type templateWord struct {
-	text   string
-	quoted bool // in whole or in part
-}
-
-// splitTemplate splits a template at blanks that are not quoted, as a POSIX shell splits a line
-// without special characters (POSIX Shell Command Language, 2.2 Quoting).
-func splitTemplate(text string) ([]templateWord, error) {
-	var words []templateWord
-	var word *templateWord
-	quote := rune(0)
-	escaped := false
-	for _, c := range text {
-		blank := c == ' ' || c == '\t' || c == '\n'
-		if word == nil && quote == 0 && blank {
-			continue
-		}
-		if word == nil {
-			words = append(words, templateWord{})
-			word = &words[len(words)-1]
-		}
-		switch {
-		case escaped:
-			if quote == '"' && !strings.ContainsRune("\"\\$`", c) {
-				word.text += "\\"
-			}
-			word.text, escaped = word.text+string(c), false
-		case c == '\\' && quote != '\'':
-			word.quoted, escaped = true, true
-		case quote != 0 && c == quote:
-			quote = 0
-		case quote == 0 && (c == '\'' || c == '"'):
-			word.quoted, quote = true, c
-		case quote == 0 && blank:
-			word = nil
-		default:
-			word.text += string(c)
-		}
-	}
-	if quote != 0 || escaped {
-		return nil, errors.New("a quotation does not end")
-	}
-	return words, nil
-}
-
 // inject replaces {daemon} and {args} in a template. {args} as an unquoted word of its own becomes
 // one word for each argument; elsewhere the arguments are joined by blanks.
-func inject(template []templateWord, daemon string, args []string) []string {
+func inject(template []shellwords.Word, daemon string, args []string) []string {
 	var words []string
 	fill := strings.NewReplacer("{daemon}", daemon, "{args}", strings.Join(args, " "))
 	for _, w := range template {
-		if w.text == "{args}" && !w.quoted {
+		if w.Text == "{args}" && !w.Quoted {
 			words = append(words, args...)
 			continue
 		}
-		words = append(words, fill.Replace(w.text))
+		words = append(words, fill.Replace(w.Text))
 	}
 	return words
 }
 
 // fits reports whether the arguments of a daemon fit into a template: the template has a place for
 // them, and none of them would be split there.
-func fits(template []templateWord, args []string) bool {
+func fits(template []shellwords.Word, args []string) bool {
 	place := false
 	for _, w := range template {
-		if !strings.Contains(w.text, "{args}") {
+		if !strings.Contains(w.Text, "{args}") {
 			continue
 		}
 		place = true
-		if alone := w.text == "{args}" && !w.quoted; !alone && slices.ContainsFunc(args, needsQuotes) {
+		if alone := w.Text == "{args}" && !w.Quoted; !alone && slices.ContainsFunc(args, needsQuotes) {
 			return false
 		}
 	}

@@ -1,8 +1,6 @@
 package job
 
 import (
-	"os/exec"
-	"slices"
 	"strings"
 	"testing"
 )
@@ -48,44 +46,4 @@ func TestTemplateIsRefused(t *testing.T) {
 	if err := CheckTemplate("openmpi"); err != nil {
 		t.Error(err)
 	}
-}
-
-// FuzzSplitTemplate compares with the shell.
-func FuzzSplitTemplate(f *testing.F) {
-	for _, seed := range []string{"--tool {daemon} --tool-arguments \"{args}\"", `a\ b 'c  d' "e\"\f" x''y`, "  ", `""`, "'", `a\`} {
-		f.Add(seed)
-	}
-	f.Fuzz(func(t *testing.T, text string) {
-		if strings.ContainsAny(text, "\x00\r\n$`;&|<>(){}*?[]~#!=%") || !isPrintable(text) {
-			return
-		}
-		words, err := splitTemplate(text)
-		var got []string
-		for _, w := range words {
-			got = append(got, w.text)
-		}
-		out, failed := exec.Command("/bin/sh", "-c", `set -f -- `+text+"\n"+`for w in "$@"; do printf '%s\0' "$w"; done`).Output()
-		if (err == nil) != (failed == nil) {
-			if err != nil && strings.HasSuffix(text, `\`) {
-				return // the shell joins lines here
-			}
-			t.Fatalf("%q: %v, the shell says %v", text, err, failed)
-		}
-		want := strings.Split(strings.TrimSuffix(string(out), "\x00"), "\x00")
-		if len(out) == 0 {
-			want = nil
-		}
-		if err == nil && !slices.Equal(got, want) {
-			t.Fatalf("%q: %q, the shell has %q", text, got, want)
-		}
-	})
-}
-
-func isPrintable(text string) bool {
-	for _, c := range text {
-		if c < ' ' || c > '~' {
-			return false
-		}
-	}
-	return true
 }

@@ -2,7 +2,11 @@
 
 package dap
 
-import "encoding/json"
+import (
+	"encoding/json"
+
+	"sdm/protocol/shellwords"
+)
 
 // continuedBody is the body of continued. Without allThreadsContinued all have.
 type continuedBody struct {
@@ -48,8 +52,11 @@ func (w *Words) UnmarshalJSON(b []byte) error {
 	var number json.Number
 	switch {
 	case json.Unmarshal(b, &line) == nil:
-		words, err := split(line)
-		*w = words
+		words, err := shellwords.Split(line)
+		*w = nil
+		for _, word := range words {
+			*w = append(*w, word.Text)
+		}
 		return err
 	case json.Unmarshal(b, &number) == nil:
 		*w = Words{number.String()}
