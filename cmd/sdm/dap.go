@@ -214,7 +214,7 @@ func (a *app) led(ctx context.Context, s dap.Start) (*dap.Target, error) {
 	if err != nil {
 		return nil, err
 	}
-	conn, process, err := startHolder(arguments(s), func(p *exec.Cmd) {
+	started, err := startHolder(arguments(s), func(p *exec.Cmd) {
 		p.Stdout, p.Stderr, p.Env, p.Dir = words, words, env, s.Cwd
 	})
 	words.Close()
@@ -222,11 +222,11 @@ func (a *app) led(ctx context.Context, s dap.Start) (*dap.Target, error) {
 		said.Close()
 		return nil, fmt.Errorf("the process of the session: %w", err)
 	}
-	h := &editorHolder{process: process, said: said, ended: make(chan struct{})}
-	h.watch()
-	stop := context.AfterFunc(ctx, func() { process.Process.Signal(syscall.SIGTERM) })
+	h := &editorHolder{holder: started, said: said}
+	h.reading.Go(h.read)
+	stop := context.AfterFunc(ctx, func() { h.signal(syscall.SIGTERM) })
 	defer stop()
-	c := rpc.Over(conn)
+	c := rpc.Over(h)
 	report, err := c.Initialize(ctx, rpc.Setup{Front: introduction(doorDAP)})
 	if err != nil {
 		c.Cut()
@@ -251,39 +251,31 @@ func directives(env map[string]*string) []protocol.EnvDirective {
 	return all
 }
 
-// editorHolder is the process of a session that an editor has asked for. Two goroutines, which end with it, wait for it
-// and read what it says until its session stands.
+// editorHolder is the process of a session that an editor has asked for.
+//
+// Goroutine: one reads what it says, and ends with it.
 type editorHolder struct {
-	process *exec.Cmd
+	*holder
 	said    *os.File
-	ended   chan struct{}
 	reading sync.WaitGroup
-	mu      sync.Mutex
-	text    bytes.Buffer
+	text    bytes.Buffer // after reading
 }
 
 // maxSaid bounds what is kept of what a process says, in bytes.
 const maxSaid = 16 << 10
 
-func (h *editorHolder) watch() {
-	h.reading.Go(func() {
-		b := make([]byte, 4096)
-		for {
-			n, err := h.said.Read(b)
-			h.mu.Lock()
-			if h.text.Len() < maxSaid {
-				h.text.Write(b[:n])
-			}
-			h.mu.Unlock()
-			if err != nil {
-				return
-			}
+// read reads what the process says.
+func (h *editorHolder) read() {
+	b := make([]byte, 4096)
+	for {
+		n, err := h.said.Read(b)
+		if h.text.Len() < maxSaid {
+			h.text.Write(b[:n])
 		}
-	})
-	go func() {
-		_ = h.process.Wait() // why it has ended is in what it says
-		close(h.ended)
-	}()
+		if err != nil {
+			return
+		}
+	}
 }
 
 // why returns why there is no session.

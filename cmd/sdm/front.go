@@ -6,9 +6,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"net"
 	"os"
-	"os/exec"
 	"syscall"
 
 	"sdm/cmd/internal/servers"
@@ -29,55 +27,54 @@ const (
 func (a *app) lead(l *lifetime, p *plan) console.Status {
 	begin, front := a.startHolder, introduction(doorConsole)
 	if p.on != "" {
-		begin, front.Host = func() (net.Conn, *exec.Cmd, error) { return a.startHolderOn(p) }, servers.HostName()
+		begin, front.Host = func() (*holder, error) { return a.startHolderOn(p) }, servers.HostName()
 	} else if f, err := share.OpenLog(p.outputLog); err != nil {
 		return a.fail(console.StatusUsage, fmt.Errorf("--output-log: %w", err))
 	} else if f != nil {
 		f.Close()
 	}
 	typed := a.isInteractive(&p.console) // asked now: a terminal may be gone later
-	conn, process, err := begin()
+	h, err := begin()
 	if err != nil {
 		return a.fail(console.StatusNotStarted, fmt.Errorf("the process of the session: %w", err))
 	}
-	c, ended := rpc.Over(conn), make(chan error, 1)
-	go func() { ended <- process.Wait() }() // ends with the process; awaited by all returns but of a session that is left
+	c := rpc.Over(h)
 	stop := context.AfterFunc(l.ctx, func() {
 		sig := syscall.SIGTERM
 		var k killed
 		if errors.As(context.Cause(l.ctx), &k) {
 			sig = k.sig
 		}
-		process.Process.Signal(sig)
+		h.signal(sig)
 	})
 	report, err := c.Initialize(l.ctx, rpc.Setup{Front: front})
 	stop()
 	if err != nil { // it has said why
 		c.Cut()
-		<-ended
-		if p.on != "" && isOfShell(process.ProcessState.ExitCode()) && l.ctx.Err() == nil {
-			return a.fail(console.StatusNotStarted, fmt.Errorf("--on %s: %s: %s", p.on, process.Args[0], process.ProcessState))
+		<-h.ended
+		if p.on != "" && isOfShell(h.status()) && l.ctx.Err() == nil {
+			return a.fail(console.StatusNotStarted, fmt.Errorf("--on %s: %s: %s", p.on, h.cmd.Args[0], h.cmd.ProcessState))
 		}
-		return statusOf(context.Cause(l.ctx), console.Status(process.ProcessState.ExitCode()))
+		return statusOf(context.Cause(l.ctx), console.Status(h.status()))
 	}
 	status, left := a.accompany(l, p, c, report.Ranks, false)
 	if left && typed {
 		if p.on != "" { // the remote shell has nothing to do any more
-			process.Process.Kill()
-			<-ended
+			h.signal(syscall.SIGKILL)
+			<-h.ended
 		}
 		return status
 	}
 	if left { // as in a batch script, which must not end before the session
 		id := c.Welcome().Session
 		a.remark(id + " goes on; sdm join " + id + " joins it, and this command ends with it")
-		context.AfterFunc(l.ctx, func() { process.Process.Signal(syscall.SIGTERM) })
-		<-ended
-		return statusOf(context.Cause(l.ctx), console.Status(max(0, process.ProcessState.ExitCode())))
+		context.AfterFunc(l.ctx, func() { h.signal(syscall.SIGTERM) })
+		<-h.ended
+		return statusOf(context.Cause(l.ctx), console.Status(max(0, h.status())))
 	}
 	select {
-	case <-ended:
-		if own := process.ProcessState.ExitCode(); status == console.StatusGood && own > 0 {
+	case <-h.ended:
+		if own := h.status(); status == console.StatusGood && own > 0 {
 			status = console.Status(own)
 		}
 	case <-l.ctx.Done():

@@ -11,14 +11,12 @@ import (
 	"errors"
 	"fmt"
 	"io"
-	"net"
 	"os"
 	"os/exec"
 	"strings"
 	"sync/atomic"
 	"syscall"
 
-	"sdm/launch/ssh"
 	"sdm/master/frontend/console"
 	"sdm/protocol/canonical"
 )
@@ -37,26 +35,17 @@ type order struct {
 const maxOrder = 4 << 20
 
 // startHolderOn starts the process of a session on another host, connected to it by a remote shell.
-func (a *app) startHolderOn(p *plan) (net.Conn, *exec.Cmd, error) {
-	self, err := os.Executable()
-	if err != nil {
-		return nil, nil, err
-	}
+func (a *app) startHolderOn(p *plan) (*holder, error) {
 	dir, err := os.Getwd()
 	if err != nil {
-		return nil, nil, err
+		return nil, err
 	}
-	shell := p.job.Servers.Shell()
-	if len(shell) == 0 {
-		shell = ssh.Default()
-	}
-	argv := ssh.Argv(shell, p.on, ssh.QuoteAll([]string{self, holdSubcommand}))
-	process := exec.Command(argv[0], argv[1:]...)
-	process.Stderr, process.Env = a.stderr, a.env
-	process.SysProcAttr = &syscall.SysProcAttr{Setsid: true} // Ctrl-C is for the console
-	conn, err := startConnected(process, func(theirs *os.File) { process.Stdin, process.Stdout = theirs, theirs })
+	h, err := startOn(p.job.Servers.Shell(), p.on, []string{holdSubcommand}, func(shell *exec.Cmd) {
+		shell.Stderr, shell.Env = a.stderr, a.env
+		shell.SysProcAttr = &syscall.SysProcAttr{Setsid: true} // Ctrl-C is for the console
+	})
 	if err != nil {
-		return nil, nil, err
+		return nil, err
 	}
 	o := order{Args: a.args, Dir: dir, Wait: !a.isInteractive(&p.console)}
 	for _, e := range a.env {
@@ -64,8 +53,8 @@ func (a *app) startHolderOn(p *plan) (net.Conn, *exec.Cmd, error) {
 			o.Env = append(o.Env, e)
 		}
 	}
-	_, _ = conn.Write(append(canonical.JSON(o), '\n')) // an error shows in the answer that does not come
-	return conn, process, nil
+	_, _ = h.Write(append(canonical.JSON(o), '\n')) // an error shows in the answer that does not come
+	return h, nil
 }
 
 // isOfShell reports whether an exit status is that of a remote shell which could not run sdm, as far as those can be
@@ -75,7 +64,7 @@ func isOfShell(status int) bool { return status == -1 || status == 1 || status >
 // holdFor is the other end: it starts the process of the session that standard input orders, and relays between our
 // standard streams and it until one of them ends. The status is that of the session.
 //
-// Goroutines: one for each direction, and one that waits for the process. They end with this process at the latest.
+// Goroutines: one for each direction. They end with this process at the latest.
 func (a *app) holdFor() console.Status {
 	in := bufio.NewReaderSize(a.stdin, maxOrder)
 	o, err := readOrder(in)
@@ -87,37 +76,36 @@ func (a *app) holdFor() console.Status {
 	}
 	out := a.stdout
 	a.args, a.env, a.stdout = o.Args, append(a.env, o.Env...), a.stderr
-	conn, process, err := a.startHolder()
+	h, err := a.startHolder()
 	if err != nil {
 		return a.fail(console.StatusNotStarted, fmt.Errorf("the process of the session: %w", err))
 	}
 	var answered atomic.Bool // the session is there
-	ended, said, gone := make(chan error, 1), make(chan struct{}), make(chan struct{})
-	go func() { ended <- process.Wait() }()
+	said, gone := make(chan struct{}), make(chan struct{})
 	go func() {
 		defer close(said)
-		n, _ := io.CopyN(out, conn, 1)
+		n, _ := io.CopyN(out, h, 1)
 		answered.Store(n > 0)
-		_, _ = io.Copy(out, conn)
+		_, _ = io.Copy(out, h)
 	}()
 	go func() {
 		defer close(gone)
-		_, _ = io.Copy(conn, in)
+		_, _ = io.Copy(h, in)
 	}()
 	select {
-	case <-ended:
+	case <-h.ended:
 	case <-gone:
-		conn.Close() // the session sees that its front end is gone
+		h.Close() // the session sees that its front end is gone
 		switch {
-		case !answered.Load(): // nobody would find it
-			process.Process.Signal(syscall.SIGTERM)
+		case !answered.Load(): // no front end would find it
+			h.signal(syscall.SIGTERM)
 		case !o.Wait:
 			return console.StatusGood
 		}
-		<-ended
+		<-h.ended
 	}
 	<-said
-	return console.Status(max(0, process.ProcessState.ExitCode()))
+	return console.Status(max(0, h.status()))
 }
 
 // readOrder reads an order, a line.

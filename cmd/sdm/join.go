@@ -6,10 +6,8 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"io"
 	"os"
 	"os/exec"
-	"sync"
 	"syscall"
 	"time"
 
@@ -17,7 +15,6 @@ import (
 
 	"sdm/cmd/internal/servers"
 	"sdm/cmd/internal/sessions"
-	"sdm/launch/ssh"
 	"sdm/master/frontend/console"
 	"sdm/master/frontend/rpc"
 	"sdm/protocol"
@@ -129,48 +126,23 @@ func enter(ctx context.Context, o *joinOptions, args []string,
 
 // dialElsewhere connects to a session of another host by a remote shell, which runs sdm join --relay there.
 func dialElsewhere(o *joinOptions, s sessions.State) (*rpc.Client, error) {
-	self, err := os.Executable()
+	h, err := startOn(o.job.Servers.Shell(), s.Host, []string{"join", "--relay", s.ID}, func(shell *exec.Cmd) {
+		shell.SysProcAttr = &syscall.SysProcAttr{Setpgid: true} // Ctrl-C is for the console
+		shell.Stderr = os.Stderr                                // why it does not work is for the user
+	})
 	if err != nil {
 		return nil, err
 	}
-	shell := o.job.Servers.Shell()
-	if len(shell) == 0 {
-		shell = ssh.Default()
-	}
-	argv := ssh.Argv(shell, s.Host, ssh.QuoteAll([]string{self, "join", "--relay", s.ID}))
-	cmd := exec.Command(argv[0], argv[1:]...)
-	cmd.SysProcAttr = &syscall.SysProcAttr{Setpgid: true} // Ctrl-C is for the console
-	cmd.Stderr = os.Stderr                                // why it does not work is for the user
-	r := &remote{cmd: cmd}
-	if r.in, err = cmd.StdinPipe(); err != nil {
-		return nil, err
-	}
-	if r.Reader, err = cmd.StdoutPipe(); err != nil {
-		return nil, err
-	}
-	if err := cmd.Start(); err != nil {
-		return nil, err
-	}
-	return rpc.Over(r), nil
+	return rpc.Over(remote{h}), nil
 }
 
-// remote is a remote shell as a connection.
-type remote struct {
-	io.Reader
-	in   io.WriteCloser
-	cmd  *exec.Cmd
-	once sync.Once
-}
-
-// Write writes to the standard input of the remote command.
-func (r *remote) Write(b []byte) (int, error) { return r.in.Write(b) }
+// remote is the connection through a remote shell, which ends with it.
+type remote struct{ *holder }
 
 // Close ends the remote shell.
-func (r *remote) Close() error {
-	r.once.Do(func() {
-		r.in.Close()
-		r.cmd.Process.Kill()
-		r.cmd.Wait()
-	})
+func (r remote) Close() error {
+	r.holder.Close()
+	r.signal(syscall.SIGKILL)
+	<-r.ended
 	return nil
 }

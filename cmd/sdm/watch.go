@@ -209,11 +209,11 @@ func (w *watch) running() console.Status {
 	w.end(l.ctx, j)
 	switch {
 	case errors.Is(err, sentinel.ErrNoRank):
-		return w.fail(console.StatusNotStarted, err)
+		return w.app.fail(console.StatusNotStarted, err)
 	case err != nil:
-		return w.fail(statusOf(err, console.StatusRankFailed), err)
+		return w.app.fail(statusOf(err, console.StatusRankFailed), err)
 	case !found.Alive.IsEmpty():
-		return w.fail(console.StatusRankFailed, fmt.Errorf("the servers of ranks %s are lost, so they are not watched any more", found.Alive))
+		return w.app.fail(console.StatusRankFailed, fmt.Errorf("the servers of ranks %s are lost, so they are not watched any more", found.Alive))
 	}
 	return w.judge(l.ctx, found, sentinel.End{Status: -1, Asked: killed, Tail: w.out.tail()})
 }

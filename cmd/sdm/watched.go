@@ -24,7 +24,7 @@ const killWait = 20 * time.Second
 
 // watch is one invocation of sdm watch.
 type watch struct {
-	*app
+	app  *app
 	o    *watchOptions
 	plan *plan
 	out  *outputs
@@ -39,7 +39,7 @@ func (w *watch) config(j *job.Job) sentinel.Config {
 	return sentinel.Config{
 		Session: j.Session, Ranks: j.Ranks, First: present(j.First, j), Started: j.Started,
 		Judge: progress.Config{Stall: w.o.stall, Interval: w.o.interval, Value: w.o.progress != ""},
-		Value: w.o.progress, Wait: w.o.console.wait, Output: w.out.size, Remark: w.remark, Log: w.plan.log,
+		Value: w.o.progress, Wait: w.o.console.wait, Output: w.out.size, Remark: w.app.remark, Log: w.plan.log,
 		Stalled: w.stalled,
 	}
 }

@@ -7,7 +7,6 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
-	"os/exec"
 	"syscall"
 	"time"
 
@@ -23,15 +22,12 @@ import (
 
 // heldJob is a session over the ranks of a job that has stalled. We are its first front end, and leave it to whoever
 // comes.
-//
-// Goroutine: one waits for the process of the session; leave returns after it.
 type heldJob struct {
+	*holder
 	client *rpc.Client
 	own    int // our number among the front ends
 	id     string
 	shown  uint64 // cursor of the last event
-	proc   *exec.Cmd
-	ended  chan struct{} // closed when the process has
 }
 
 // hold attaches to the ranks in a session of its own. nil: the user does not want that, or it does not work, which is
@@ -42,10 +38,10 @@ func (w *watch) hold(ctx context.Context) *heldJob {
 	}
 	h, err := w.tryHold(ctx)
 	if err != nil {
-		w.remark("watch: the job is not held: " + err.Error())
+		w.app.remark("watch: the job is not held: " + err.Error())
 		return nil
 	}
-	w.remark(fmt.Sprintf("watch: the job is held as it stands for %v, or until somebody has come: sdm join %s", w.o.hold, h.id))
+	w.app.remark(fmt.Sprintf("watch: the job is held as it stands for %v, or until somebody has come: sdm join %s", w.o.hold, h.id))
 	return h
 }
 
@@ -53,16 +49,12 @@ func (w *watch) tryHold(ctx context.Context) (*heldJob, error) {
 	begin := *w.app
 	begin.args = append([]string{"attach", "--keep", w.o.hold.String()}, w.o.shared()...)
 	begin.args = append(begin.args, w.target)
-	begin.stdout = w.stderr // standard output is the job's
-	conn, process, err := begin.startHolder()
+	begin.stdout = w.app.stderr // standard output is the job's
+	started, err := begin.startHolder()
 	if err != nil {
 		return nil, err
 	}
-	h := &heldJob{client: rpc.Over(conn), proc: process, ended: make(chan struct{})}
-	go func() {
-		defer close(h.ended)
-		_ = process.Wait() // the session says how it has ended
-	}()
+	h := &heldJob{holder: started, client: rpc.Over(started)}
 	if err := h.begin(ctx); err != nil {
 		h.end()
 		return nil, err
@@ -147,7 +139,7 @@ func (h *heldJob) leave(ctx context.Context) {
 	select {
 	case <-h.ended:
 	case <-ctx.Done():
-		_ = h.proc.Process.Signal(syscall.SIGTERM) // it may have ended
+		h.signal(syscall.SIGTERM)
 		<-h.ended
 	}
 }
@@ -157,7 +149,7 @@ func (h *heldJob) end() {
 	ctx, cancel := servers.Closing()
 	defer cancel()
 	if h.client.Close(ctx) != nil || h.id == "" {
-		_ = h.proc.Process.Signal(syscall.SIGTERM)
+		h.signal(syscall.SIGTERM)
 	}
 	<-h.ended
 }

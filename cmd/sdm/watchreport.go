@@ -59,11 +59,11 @@ func (w *watch) stalled(ctx context.Context, x *sentinel.Sight) {
 			w.showStacks(x)
 		}
 	}
-	if h != nil && h.await(ctx, w.o.hold, w.remark) { // who has come has decided
+	if h != nil && h.await(ctx, w.o.hold, w.app.remark) { // who has come has decided
 		return
 	}
 	if w.kill != nil {
-		w.remark("watch: the job is ended (--on-stall kill)")
+		w.app.remark("watch: the job is ended (--on-stall kill)")
 		w.kill()
 	}
 }
@@ -155,7 +155,7 @@ func (w *watch) write(f *hangfile.File) (path, page string) {
 	if err == nil {
 		page, err = userfile.Create(path+".html", w.o.mode, func(to io.Writer) error { return report.Write(to, f) })
 	}
-	w.remark(saidOf(f, path, page, err))
+	w.app.remark(saidOf(f, path, page, err))
 	return path, page
 }
 
@@ -192,7 +192,7 @@ func (w *watch) execute(ctx context.Context, f *hangfile.File, path, page string
 	if h != nil {
 		cmd.Env = append(cmd.Env, "SDM_HANG_SESSION="+h.id)
 	}
-	cmd.Stdout, cmd.Stderr = w.stdout, w.stderr
+	cmd.Stdout, cmd.Stderr = w.app.stdout, w.app.stderr
 	cmd.SysProcAttr = &syscall.SysProcAttr{Setpgid: true}
 	cmd.Cancel = func() error { return syscall.Kill(-cmd.Process.Pid, syscall.SIGKILL) }
 	cmd.WaitDelay = time.Second
@@ -200,15 +200,15 @@ func (w *watch) execute(ctx context.Context, f *hangfile.File, path, page string
 		if ctx.Err() != nil {
 			err = fmt.Errorf("it has not ended in %v", execWait)
 		}
-		w.remark(text.Clean(fmt.Sprintf("watch: --exec %s: %v", w.o.exec, err)))
+		w.app.remark(text.Clean(fmt.Sprintf("watch: --exec %s: %v", w.o.exec, err)))
 	}
 }
 
 // showStacks writes the stacks to standard error.
 func (w *watch) showStacks(x *sentinel.Sight) {
-	out, _ := (&text.Writer{All: x.Ranks, Terminal: isTerminal(w.stderr)}).Answers(text.Asked{Command: "stacks", Ranks: x.Ranks},
+	out, _ := (&text.Writer{All: x.Ranks, Terminal: isTerminal(w.app.stderr)}).Answers(text.Asked{Command: "stacks", Ranks: x.Ranks},
 		hangfile.Groups(x.Stacks))
-	io.WriteString(w.stderr, out)
+	io.WriteString(w.app.stderr, out)
 }
 
 // also has gdb execute the commands of --also, in a process of its own: whatever happens to it, the watching goes on.

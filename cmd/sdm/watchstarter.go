@@ -177,13 +177,13 @@ func (c *child) end() {
 func (w *watch) starter() console.Status {
 	w.out = openOutputs(os.Getpid())
 	defer w.out.close()
-	c, err := w.startChild(w.o.line)
+	c, err := w.app.startChild(w.o.line)
 	if err != nil {
 		why := plainError(err)
 		if errors.Is(err, exec.ErrNotFound) {
 			why = "no such program (is its module loaded? give its path)"
 		}
-		return w.fail(console.StatusNotStarted, fmt.Errorf("%s: %s", w.o.line[0], why))
+		return w.app.fail(console.StatusNotStarted, fmt.Errorf("%s: %s", w.o.line[0], why))
 	}
 	if slices.Contains(w.o.onStall, stallKill) {
 		w.kill = c.end
@@ -226,7 +226,7 @@ func (w *watch) tellUnknown(trouble error) {
 		trouble = errors.New("none was found on this host, and the starter has listed none (sdm watch PID of the starter, in another process, finds those on other hosts)")
 	}
 	w.unknown = true
-	w.remark(fmt.Sprintf("watch: the ranks are not watched yet: %v", trouble))
+	w.app.remark(fmt.Sprintf("watch: the ranks are not watched yet: %v", trouble))
 }
 
 // once watches the ranks of a target until they have ended, or the starter. The result is nil if they could not be
@@ -255,7 +255,7 @@ func (w *watch) once(c *child, target string, pids []int, current func() bool) (
 	w.target = target
 	if w.unknown {
 		w.unknown = false
-		w.remark(fmt.Sprintf("watch: the ranks are watched now: %s", j.Ranks))
+		w.app.remark(fmt.Sprintf("watch: the ranks are watched now: %s", j.Ranks))
 	}
 	cfg := w.config(j)
 	cfg.Current = current
