@@ -24,6 +24,7 @@ import (
 
 	"sdm/cmd/internal/servers"
 	"sdm/launch"
+	"sdm/master/dial"
 	"sdm/master/frontend/console"
 	"sdm/master/frontend/dap"
 	"sdm/master/frontend/rpc"
@@ -85,12 +86,8 @@ func (a *app) serveEditor(ctx context.Context, p *plan, conn io.ReadWriteCloser)
 // listenForEditors listens at a Unix socket, which only its user can reach, or at a port of this host: the protocol has
 // no way to prove who one is, so that nobody else may be let in.
 func listenForEditors(addr string) (net.Listener, error) {
-	if path, ok := strings.CutPrefix(addr, "unix:"); ok {
-		l, err := net.Listen("unix", path)
-		if err == nil {
-			err = os.Chmod(path, 0o600)
-		}
-		return l, err
+	if network, _ := dial.Split(addr); network == "unix" {
+		return dial.Listen(addr)
 	}
 	host, port, err := net.SplitHostPort(addr)
 	if err != nil {
@@ -99,7 +96,7 @@ func listenForEditors(addr string) (net.Listener, error) {
 	if ip := net.ParseIP(cmp.Or(host, "127.0.0.1")); host != "localhost" && (ip == nil || !ip.IsLoopback()) {
 		return nil, fmt.Errorf("%s is not an address within this host: from others, ssh -T HOST sdm dap", host)
 	}
-	return net.Listen("tcp", net.JoinHostPort(cmp.Or(host, "127.0.0.1"), port))
+	return dial.Listen(net.JoinHostPort(cmp.Or(host, "127.0.0.1"), port))
 }
 
 // awaitEditors serves editors that connect, each in a goroutine; all have ended when it returns.
@@ -307,33 +304,39 @@ func (h *editorHolder) end(left bool) {
 	h.said.Close()
 }
 
-// streams are two streams as one connection.
+// streams are an input and an output as one connection.
 type streams struct {
 	*io.PipeReader
-	out *io.PipeWriter
+	out    io.Writer
+	once   sync.Once
+	closed chan struct{}
 }
 
-// newStreams connects an input and an output. Close ends both; a Read or a Write that cannot be interrupted lasts until
-// the process ends.
+// newStreams connects an input and an output. Close ends a Read and a Write; one of the streams itself that cannot be
+// interrupted lasts, with its goroutine, until the process ends.
 func newStreams(in io.Reader, out io.Writer) io.ReadWriteCloser {
-	r, w := io.Pipe()
-	r2, w2 := io.Pipe()
-	go func() {
-		_, err := io.Copy(w, in)
-		w.CloseWithError(err)
-	}()
-	go func() {
-		_, err := io.Copy(out, r2)
-		r2.CloseWithError(err)
-	}()
-	return &streams{r, w2}
+	return &streams{PipeReader: dial.Interruptible(in), out: out, closed: make(chan struct{})}
 }
 
-// Write writes to the output.
-func (s *streams) Write(b []byte) (int, error) { return s.out.Write(b) }
+// Write writes to the output, and returns when that has taken everything.
+func (s *streams) Write(b []byte) (n int, err error) {
+	written := make(chan struct{})
+	var taken int
+	var failed error
+	go func() {
+		defer close(written)
+		taken, failed = s.out.Write(b)
+	}()
+	select {
+	case <-written:
+		return taken, failed
+	case <-s.closed:
+		return 0, io.ErrClosedPipe
+	}
+}
 
 // Close ends both.
 func (s *streams) Close() error {
-	s.out.Close()
+	s.once.Do(func() { close(s.closed) })
 	return s.PipeReader.Close()
 }

@@ -206,8 +206,8 @@ func (w *watch) execute(ctx context.Context, f *hangfile.File, path, page string
 
 // showStacks writes the stacks to standard error.
 func (w *watch) showStacks(x *sentinel.Sight) {
-	out, _ := (&text.Writer{All: x.Ranks, Terminal: isTerminal(w.app.stderr)}).Answers(text.Asked{Command: "stacks", Ranks: x.Ranks},
-		hangfile.Groups(x.Stacks))
+	writer := text.Writer{All: x.Ranks, Terminal: isTerminal(w.app.stderr)}
+	out, _ := writer.Answers(text.Asked{Command: "stacks", Ranks: x.Ranks}, hangfile.Groups(x.Stacks))
 	io.WriteString(w.app.stderr, out)
 }
 

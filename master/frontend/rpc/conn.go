@@ -7,6 +7,7 @@ import (
 	"io"
 	"sync"
 
+	"sdm/master/dial"
 	"sdm/protocol"
 	"sdm/protocol/envelope"
 )
@@ -47,21 +48,13 @@ func newConn(rw io.ReadWriteCloser, peer string, max int) *Conn {
 // two, so there is no authentication. If a Read of in cannot be interrupted, as that of a terminal,
 // one goroutine remains after Close until the process ends.
 func Stdio(in io.Reader, out io.Writer) *Conn {
-	r, w := io.Pipe()
-	go func() {
-		_, err := io.Copy(w, in)
-		w.CloseWithError(err)
-	}()
-	return newConn(&stdio{Reader: r, Writer: out, pipe: r}, "stdio", maxRequest)
+	return newConn(stdio{dial.Interruptible(in), out}, "stdio", maxRequest)
 }
 
 type stdio struct {
-	io.Reader
+	*io.PipeReader
 	io.Writer
-	pipe *io.PipeReader
 }
-
-func (s *stdio) Close() error { return s.pipe.Close() }
 
 // Peer describes the other end for messages.
 func (c *Conn) Peer() string { return c.peer }

@@ -7,8 +7,6 @@ import (
 	"errors"
 	"fmt"
 	"net"
-	"os"
-	"strings"
 	"sync"
 
 	"sdm/master/dial"
@@ -26,8 +24,7 @@ type Listener struct {
 // Listen listens at "HOST:PORT" (port 0 chooses one, see Addr; without a host at 127.0.0.1) or
 // "unix:PATH", with mode 0600, or "unix:@NAME" for an abstract name (unix(7)).
 func Listen(addr string, o Options) (*Listener, error) {
-	network, address := dial.Split(addr)
-	if network == "tcp" {
+	if network, address := dial.Split(addr); network == "tcp" {
 		if err := o.needSecret(); err != nil {
 			return nil, err
 		}
@@ -36,18 +33,12 @@ func Listen(addr string, o Options) (*Listener, error) {
 			return nil, fmt.Errorf("%w (write HOST:PORT, or unix:PATH)", err)
 		}
 		if host == "" {
-			address = net.JoinHostPort("127.0.0.1", port)
+			addr = net.JoinHostPort("127.0.0.1", port)
 		}
 	}
-	l, err := net.Listen(network, address)
+	l, err := dial.Listen(addr)
 	if err != nil {
 		return nil, err
-	}
-	if network == "unix" && !strings.HasPrefix(address, "@") { // an abstract name has no mode; the peer is checked
-		if err := os.Chmod(address, 0o600); err != nil {
-			l.Close()
-			return nil, err
-		}
 	}
 	return &Listener{l, o.withDefaults()}, nil
 }
