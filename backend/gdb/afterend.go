@@ -54,9 +54,9 @@ func (s *rankEntry) learnProgram() {
 // askFile has a gdb answer a request for ranks that have ended. If it cannot, their machines refuse the request.
 func (l *loop) askFile(r backend.Request, c *request.Command, program, line string, ranks rank.Set) {
 	argv := append(l.e.cfg.commandLine("console", "", false, false), "-batch", "-s", program, "-ex", line)
-	env := os.Environ()
-	if l.serverEnv && l.e.cfg.OwnEnvironment != nil {
-		env, _ = l.e.cfg.OwnEnvironment()
+	env := l.environment()
+	if env == nil {
+		env = os.Environ()
 	}
 	l.lookups.wg.Go(func() {
 		groups := l.lookups.run(argv, environment(env), request.EngineTime(r.Wait), c, ranks)

@@ -83,7 +83,7 @@ func (l *loop) newGDBProcess(n int) *gdbProcess {
 func (l *loop) startGDB(k *gdbProcess, dies bool) {
 	k.waiting, k.debugger.Old, k.debugger.DebugOutput = true, l.beforeMI4, l.beforeMI4
 	if !l.takeAhead(k, dies) {
-		l.forker.start(order{argv: l.commandLine(k), env: l.environment(k), dies: dies,
+		l.forker.start(order{argv: l.commandLine(k), env: l.environmentOf(k), dies: dies,
 			before: borrowIndexes(l.indexes, k.number, nil), done: l.whenStarted(k)})
 	}
 }
@@ -266,7 +266,7 @@ func (l *loop) giveOwn(k *gdbProcess, s *rankEntry, deferSymbols bool, before fu
 	own.waiting = true
 	l.guard(own, func() { m.TakeOver(l.now()) })
 	l.touch(own)
-	l.forker.start(order{argv: l.commandLine(own), env: l.environment(own), dies: m.Target.Held,
+	l.forker.start(order{argv: l.commandLine(own), env: l.environmentOf(own), dies: m.Target.Held,
 		before: borrowIndexes(l.indexes, own.number, before), done: l.whenStarted(own)})
 }
 

@@ -8,10 +8,17 @@ import (
 	"sdm/protocol"
 )
 
-// environment returns the environment for a gdb; nil: this process's, which may be the same as a
+// environmentOf returns the environment for a gdb that is about to start.
+func (l *loop) environmentOf(k *gdbProcess) []string {
+	env := l.environment()
+	k.serverEnv = env != nil
+	return env
+}
+
+// environment returns the environment for gdbs; nil: this process's, which may be the same as a
 // rank's.
-func (l *loop) environment(k *gdbProcess) []string {
-	if k.serverEnv = l.serverEnv && l.e.cfg.OwnEnvironment != nil; k.serverEnv {
+func (l *loop) environment() []string {
+	if l.serverEnv && l.e.cfg.OwnEnvironment != nil {
 		env, _ := l.e.cfg.OwnEnvironment()
 		return env
 	}

@@ -18,6 +18,12 @@ const (
 	Waits = "waits"
 )
 
+// Samples that waits takes of each rank unless it is told otherwise.
+const (
+	WaitSamples = 4
+	WaitEvery   = "150ms"
+)
+
 // parseWaits reads "[--explain] [--samples N] [--every DURATION] [--dot|--json|--hang-file] [> FILE]". Without
 // samples there are four.
 func parseWaits(c *Command) *Mistake {
@@ -33,10 +39,10 @@ func parseWaits(c *Command) *Mistake {
 	}
 	c.Export = Waits + c.Export
 	if c.Args.Samples == 0 {
-		c.Args.Samples = 4
+		c.Args.Samples = WaitSamples
 	}
 	if c.Args.Every == "" {
-		c.Args.Every = "150ms"
+		c.Args.Every = WaitEvery
 	}
 	return nil
 }

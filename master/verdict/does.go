@@ -206,17 +206,24 @@ func isC(f string) bool {
 		strings.HasPrefix(from, "ld-musl")
 }
 
+// frameParts divides "relax hang.c:20" into the function and its line; at is "" for a frame without a line.
+func frameParts(f string) (function, at string) {
+	if i := strings.LastIndex(f, " "); i > 0 && strings.Contains(f[i:], ":") && !strings.Contains(f, " from ") {
+		return f[:i], f[i+1:]
+	}
+	if name, rest, _ := strings.Cut(f, " "); rest == "" {
+		return name, ""
+	}
+	return f, ""
+}
+
 // frameText formats "relax hang.c:20" as "relax (hang.c:20)".
 func frameText(f string) string {
-	name, rest, ok := strings.Cut(f, " ")
-	if i := strings.LastIndex(f, " "); ok && i > 0 && strings.Contains(f[i:], ":") && !strings.Contains(f, " from ") {
-		name, rest = f[:i], f[i+1:]
-		return name + " (" + rest + ")"
-	}
-	if rest == "" {
+	name, at := frameParts(f)
+	if at == "" {
 		return name
 	}
-	return f
+	return name + " (" + at + ")"
 }
 
 // kernel tells what functions of the C library wait for in the kernel. It is used where the system call is not known:

@@ -94,7 +94,7 @@ func calledBy(g *wait.Graph, ranks rank.Set) string {
 		if len(names) == 0 || strings.HasPrefix(names[0], "??") {
 			return ""
 		}
-		name, at := callerOf(names[0])
+		name, at := frameParts(names[0])
 		i := slices.IndexFunc(callers, func(c caller) bool { return c.name == name })
 		if i < 0 {
 			i = len(callers)
@@ -124,15 +124,6 @@ func calledBy(g *wait.Graph, ranks rank.Set) string {
 		return ""
 	}
 	return ", called by " + parts[0]
-}
-
-// callerOf divides a frame as sentences show it into function and line: "main" and "x.c:57"; at is "" if it has none.
-func callerOf(frame string) (function, at string) {
-	text := frameText(frame)
-	if f, rest, ok := strings.Cut(text, " ("); ok && strings.HasSuffix(rest, ")") && text != frame {
-		return f, strings.TrimSuffix(rest, ")")
-	}
-	return text, ""
 }
 
 // placeOf returns where ranks wait outside of MPI, if it is the same for all.

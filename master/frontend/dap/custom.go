@@ -7,6 +7,7 @@ import (
 	"errors"
 	"time"
 
+	"sdm/master/language"
 	"sdm/master/session"
 	"sdm/master/text"
 	"sdm/protocol"
@@ -105,12 +106,6 @@ func (a *adapter) sdmStackTree(_ time.Time, r *request) error {
 	return a.tellStacks(r, args, text.Asked{Command: "stacks"}, protocol.Args{By: args.By, Samples: args.Samples})
 }
 
-// Samples of sdm/waits, as waits of the console takes them.
-const (
-	waitSamples = 4
-	waitEvery   = "150ms"
-)
-
 // sdmWaits answers with why the ranks do not go on.
 func (a *adapter) sdmWaits(_ time.Time, r *request) error {
 	var args customArguments
@@ -118,7 +113,7 @@ func (a *adapter) sdmWaits(_ time.Time, r *request) error {
 		return err
 	}
 	asked := text.Asked{Command: "stacks", Export: "waits"}
-	return a.tellStacks(r, args, asked, protocol.Args{Samples: waitSamples, Every: waitEvery})
+	return a.tellStacks(r, args, asked, protocol.Args{Samples: language.WaitSamples, Every: language.WaitEvery})
 }
 
 func (a *adapter) tellStacks(r *request, args customArguments, asked text.Asked, with protocol.Args) error {

@@ -41,7 +41,7 @@ func (a *adapter) stackTrace(_ time.Time, r *request) error {
 	case args.StartFrame < 0 || args.Levels < 0:
 		return errors.New("stackTrace: startFrame and levels cannot be negative")
 	case g.place.beyondFirst:
-		r.answer(godap.StackTraceResponseBody{StackFrames: []godap.StackFrame{label(g.ranks, g.name())}, TotalFrames: 1})
+		r.answer(godap.StackTraceResponseBody{StackFrames: []godap.StackFrame{label(g.name())}, TotalFrames: 1})
 		return nil
 	}
 	if a.target.Past {
@@ -95,7 +95,7 @@ func (a *adapter) frames(stacks []stackOf, ranks rank.Set, from int) []godap.Sta
 			continue
 		}
 		if i == differ && !other.IsEmpty() {
-			out = append(out, label(other, fmt.Sprintf("[%s] come from elsewhere (%s); from here on [%s]", text.Ranks(other),
+			out = append(out, label(fmt.Sprintf("[%s] come from elsewhere (%s); from here on [%s]", text.Ranks(other),
 				text.Plural(len(stacks)-1, "stack"), text.Ranks(main.group.Ranks))))
 		}
 		of := ranks
@@ -108,7 +108,7 @@ func (a *adapter) frames(stacks []stackOf, ranks rank.Set, from int) []godap.Sta
 }
 
 // label is a line among the frames that is none.
-func label(_ rank.Set, said string) godap.StackFrame {
+func label(said string) godap.StackFrame {
 	return godap.StackFrame{Name: said, PresentationHint: "label"}
 }
 

@@ -170,8 +170,9 @@ func (a *adapter) tell() {
 
 // stands reports whether ranks other than some stand, of which the client knows.
 func (a *adapter) stands(but rank.Set) bool {
+	standing := a.states.In(session.Stopped).Minus(but)
 	for _, g := range a.groups.listed {
-		if g.place.state == session.Stopped && !g.ranks.Intersect(a.states.In(session.Stopped)).Minus(but).IsEmpty() {
+		if g.place.state == session.Stopped && g.ranks.Intersects(standing) {
 			return true
 		}
 	}
