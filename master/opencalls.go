@@ -15,7 +15,7 @@ type openCall struct {
 	info      protocol.CommandInfo
 	ranks     rank.Set // that it asks, once they are known
 	began     time.Duration
-	cancelled bool // it is answered, and what is still being done for it is answered to nobody
+	cancelled bool // it is answered; what is still done for it has no answer
 }
 
 // push gives events to front ends, except further answers to a call that was cancelled.

@@ -84,7 +84,7 @@ func (a *app) serveEditor(ctx context.Context, p *plan, conn io.ReadWriteCloser)
 }
 
 // listenForEditors listens at a Unix socket, which only its user can reach, or at a port of this host: the protocol has
-// no way to prove who one is, so that nobody else may be let in.
+// no way to prove who one is, so that no other user may be let in.
 func listenForEditors(addr string) (net.Listener, error) {
 	if network, _ := dial.Split(addr); network == "unix" {
 		return dial.Listen(addr)

@@ -115,7 +115,7 @@ func (a *app) silence(h *hub.Hub) {
 	}
 }
 
-// register puts the session on file and listens for front ends. Without a file it can be joined by nobody else.
+// register puts the session on file and listens for front ends. Without a file no other front end can join it.
 func (a *app) register(p *plan, all rank.Set) (*sessions.Entry, *rpc.Listener) {
 	kind := sessions.Kind(a.args[0])
 	entry, err := sessions.Register(sessions.State{Kind: kind, Program: sessions.ProgramText(p.args), Ranks: all.String(),

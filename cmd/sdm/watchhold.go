@@ -20,8 +20,8 @@ import (
 	"sdm/protocol"
 )
 
-// heldJob is a session over the ranks of a job that has stalled. We are its first front end, and leave it to whoever
-// comes.
+// heldJob is a session over the ranks of a job that has stalled. We are its first front end, and leave it to the next
+// one.
 type heldJob struct {
 	*holder
 	client *rpc.Client
@@ -97,7 +97,7 @@ func (h *heldJob) begin(ctx context.Context) error {
 	}
 }
 
-// await waits until the session is over: nobody has come in a time, or somebody has come, left it, and it has ended.
+// await waits until the session is over: no front end has joined in a time, or one has joined, and it has ended.
 // came tells which.
 func (h *heldJob) await(ctx context.Context, d time.Duration, remark func(string)) (came bool) {
 	late := time.NewTimer(d)

@@ -54,7 +54,8 @@ func (rn *runs) resumeFailed(a mi.Record) {
 	if r.stopped == 0 {
 		r.stopped = rn.chosen.Thread
 	}
-	rn.ask(request.Internal(r.request.Name), func(a request.Answer) { rn.adopt(a.Results) }, "-list-thread-groups", rn.threadGroup)
+	adopt := func(a request.Answer) { rn.adopt(a.Results) }
+	rn.ask(request.Internal(r.request.Name), adopt, "-list-thread-groups", rn.threadGroup)
 }
 
 // resumeLogged reports what gdb has logged before it gave up a resume.

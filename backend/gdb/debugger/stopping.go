@@ -142,7 +142,8 @@ func (rn *runs) recheck() {
 		return
 	}
 	rn.stopRest(r)
-	rn.ask(request.Internal("interrupt"), func(a request.Answer) { rn.adopt(a.Results) }, "-list-thread-groups", rn.threadGroup)
+	adopt := func(a request.Answer) { rn.adopt(a.Results) }
+	rn.ask(request.Internal("interrupt"), adopt, "-list-thread-groups", rn.threadGroup)
 }
 
 // adopt takes the threads and their states from -list-thread-groups.

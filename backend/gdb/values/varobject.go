@@ -22,8 +22,6 @@ const (
 	// maxListed bounds the children that gdb makes of one object: it makes all children of an array at
 	// once.
 	maxListed = 20_000
-	// arrayListed is how many elements an array has at most that is no section of its own for each page.
-	arrayListed = 1000
 )
 
 // object is a variable object of gdb: a value, or a part of one.
@@ -158,16 +156,6 @@ func (w *walk) descend(o object, path []string, count int) {
 	}
 }
 
-// elementNumber reads the number in "[3]", "(3)" or "(:,3)".
-func elementNumber(name string) (n int, ok bool) {
-	if !strings.HasPrefix(name, "[") && !strings.HasPrefix(name, "(") {
-		return 0, false
-	}
-	digits := name[strings.LastIndexAny(name, "([,")+1:]
-	n, err := strconv.Atoi(strings.TrimRight(digits, ")]"))
-	return n, err == nil
-}
-
 // text names an object for messages.
 func (w *walk) text(o object) string {
 	if o.member.Expr != "" {
@@ -209,12 +197,9 @@ func (w *walk) list(o object, count int) {
 // take puts children into the answer, as many as fit.
 func (w *walk) take(children []object) {
 	w.body.List = []protocol.Member{}
-	seen := map[string]int{}
+	name := uniqueNames()
 	for _, c := range children { // keys that differ only where they are cut off, or members of one name
-		seen[c.member.Name]++
-		if n := seen[c.member.Name]; n > 1 {
-			c.member.Name += " #" + strconv.Itoa(n)
-		}
+		c.member.Name = name(c.member.Name)
 		value := clippedValue(c.value)
 		if w.bytes += len(value); w.bytes > maxMembersText && len(w.body.List) > 0 {
 			return
@@ -232,12 +217,6 @@ func clippedValue(value string) string {
 
 // mayHaveParts reports whether a pretty-printer may show parts of an object; gdb does not count them.
 func (o object) mayHaveParts() bool { return o.dynamic && o.hint != "string" }
-
-// isArray reports whether gdb itself shows the elements of an array.
-func (o object) isArray() bool { return !o.dynamic && arrayValue.MatchString(o.value) }
-
-// arrayValue is the value that gdb gives to the object of an array (varobj.c, value_as_string).
-var arrayValue = pattern.New(`^\[[0-9]+\]$`)
 
 // children calls then with count children of an object from first on, and whether there are more.
 func (w *walk) children(o object, first, count int, then func(children []object, more bool)) {
@@ -313,16 +292,24 @@ func (w *walk) flatten(o object, all []object, then func([]object)) {
 // nameMembers gives members of one name, which are unnamed structures, names of their own, and members in Fortran
 // their expressions.
 func (w *walk) nameMembers(o object, all []object) {
-	seen := map[string]int{}
+	name := uniqueNames()
 	for i := range all {
 		m := &all[i].member
 		if w.fortran && o.member.Expr != "" {
 			m.Expr = o.member.Expr + "%" + m.Name
 		}
-		name := m.Name
+		m.Name = name(m.Name)
+	}
+}
+
+// uniqueNames returns a function that makes names different which are the same: "x", "x #2".
+func uniqueNames() func(string) string {
+	seen := map[string]int{}
+	return func(name string) string {
 		if seen[name]++; seen[name] > 1 {
-			m.Name += " #" + strconv.Itoa(seen[name])
+			return name + " #" + strconv.Itoa(seen[name])
 		}
+		return name
 	}
 }
 
@@ -381,119 +368,6 @@ func (w *walk) textOf(c *object, then func()) {
 }
 
 var charArray = pattern.New(`^(?:const |volatile |unsigned |signed )*(?:char|wchar_t|char8_t|char16_t|char32_t) \[[0-9]+\]$`)
-
-// elements calls then with elements of an array. Those of a long one are asked for as a section, as gdb would make an
-// object of each element.
-func (w *walk) elements(o object, first, count int, then func(children []object, more bool)) {
-	n := o.member.Count
-	count = min(count, n-first)
-	if count <= 0 {
-		then(nil, false)
-		return
-	}
-	low := w.lowest(o)
-	named := func(children []object) {
-		for i := range children {
-			w.nameElement(o, &children[i], low+first+i)
-		}
-		then(children, first+count < n)
-	}
-	section := w.section(o, low+first, count)
-	switch {
-	case n <= arrayListed || section == "" && n <= maxListed:
-		w.ask(o, first, first+count, func(all []object, _ bool) { named(all) })
-	case section == "":
-		w.fail("the elements of " + w.text(o) + " are too many for gdb")
-	default:
-		w.create(section, func(part object) {
-			w.ask(part, 0, count, func(all []object, _ bool) {
-				if dims := w.dimensions(o); len(dims) > 1 {
-					for i := range all {
-						all[i].member.Type = withBounds(all[i].member.Type, dims[:len(dims)-1])
-					}
-				}
-				named(all)
-			})
-		})
-	}
-}
-
-// lowest returns the lowest index of the outer dimension of an array.
-func (w *walk) lowest(o object) int {
-	if dims := w.dimensions(o); len(dims) > 0 {
-		return dims[len(dims)-1].Low
-	}
-	return 0
-}
-
-// dimensions returns the dimensions of an array of Fortran; none for C.
-func (w *walk) dimensions(o object) []protocol.Dim {
-	if a, ok := gdbtext.ParseArray("", o.member.Type); w.fortran && ok && a.Shape.Fortran {
-		return a.Shape.Dims
-	}
-	return nil
-}
-
-// section returns the expression for count elements of an array from an index on; "": there is none.
-func (w *walk) section(o object, index, count int) string {
-	expr := o.member.Expr
-	switch dims := w.dimensions(o); {
-	case expr == "":
-		return ""
-	case dims != nil:
-		return fortranItem(expr, strconv.Itoa(index)+":"+strconv.Itoa(index+count-1), len(dims))
-	case w.fortran:
-		return ""
-	}
-	return gdbtext.PartExpr(expr, "["+strconv.Itoa(index)+"]@"+strconv.Itoa(count))
-}
-
-// nameElement names an element of an array, by its index.
-func (w *walk) nameElement(o object, c *object, index int) {
-	n := strconv.Itoa(index)
-	dims := w.dimensions(o)
-	switch {
-	case w.fortran:
-		c.member.Name = "(" + strings.Repeat(":,", max(len(dims)-1, 0)) + n + ")"
-		if o.member.Expr != "" && dims != nil && !o.section {
-			c.member.Expr = fortranItem(o.member.Expr, n, len(dims))
-		}
-	default:
-		c.member.Name = "[" + n + "]"
-		if o.member.Expr != "" {
-			c.member.Expr = gdbtext.PartExpr(o.member.Expr, c.member.Name)
-		}
-	}
-}
-
-// fortranItem returns the expression for an index of the last of some dimensions of an array, which may be a part of
-// another one: a and 3 are a(:,3), and a(:,3) and 2 are a(2,3).
-func fortranItem(expr, index string, dims int) string {
-	if found := fortranPart.FindStringSubmatch(expr); found != nil {
-		return found[1] + strings.Repeat(":,", dims-1) + index + "," + found[2] + ")"
-	}
-	return expr + "(" + strings.Repeat(":,", dims-1) + index + ")"
-}
-
-// fortranPart is a part of an array: all of its first dimensions, and one index of each further one.
-var fortranPart = pattern.New(`^(.*\()(?::,)+(-?[0-9]+(?:,-?[0-9]+)*)\)$`)
-
-// withBounds returns the type of a part of an array with the bounds that it has there; gdb's begin at 1 in a section.
-func withBounds(typ string, dims []protocol.Dim) string {
-	start := strings.LastIndex(typ, " (")
-	if start < 0 {
-		return typ
-	}
-	var bounds []string
-	for _, d := range dims {
-		bound := strconv.Itoa(d.Low + d.Count - 1)
-		if d.Low != 1 {
-			bound = strconv.Itoa(d.Low) + ":" + bound
-		}
-		bounds = append(bounds, bound)
-	}
-	return typ[:start] + " (" + strings.Join(bounds, ",") + ")"
-}
 
 // fail answers with a fault, and refuse with gdb's error.
 func (w *walk) fail(text string) {

@@ -1,4 +1,4 @@
-// What a session does while nobody is there.
+// What a session does while it has no front end.
 
 package share
 
@@ -16,7 +16,7 @@ import (
 // Keeper looks after a session until it ends.
 type Keeper struct {
 	Hub *hub.Hub
-	// Keep tells for how long nobody may be there. It is asked anew whenever something changes.
+	// Keep tells how long the session may be without front ends. It is asked anew whenever something changes.
 	Keep func() hub.Keep
 	// Begun is closed when the first call of the session is complete; then Started, which may be nil, is called.
 	Begun   <-chan struct{}
@@ -28,8 +28,8 @@ type Keeper struct {
 	Remark func(string)
 }
 
-// Run waits until the session ends, and looks after it while nobody is there. The error is why it was ended; nil: by a
-// front end, or by itself.
+// Run waits until the session ends, and looks after it while it has no front end. The error is why it was ended; nil:
+// by a front end, or by itself.
 func (k Keeper) Run(ctx context.Context) error {
 	begun := k.Begun
 	absent := time.Now()

@@ -1,4 +1,4 @@
-// Package share holds a session that front ends join and leave, and ends it when nobody has been there for too long.
+// Package share holds a session that front ends join and leave, and ends it when it has had none for too long.
 package share
 
 import (

@@ -188,7 +188,7 @@ func (s *server) close() {
 	if left {
 		shared.Leave(s.a.cursor)
 	} else {
-		_ = t.Session.Close(ctx) // nobody is there who could be told
+		_ = t.Session.Close(ctx) // there is no client to be told
 	}
 	if t.End != nil {
 		t.End(left)

@@ -246,7 +246,7 @@ func (a *adapter) tellStop(g *group, groups []protocol.Group, entry, standing bo
 	}
 }
 
-// tellRunning tells that ranks run that nobody has resumed by this client, or that run for longer than a step takes.
+// tellRunning tells that ranks run which this client has not resumed, or that run for longer than a step takes.
 func (a *adapter) tellRunning(run *group) {
 	a.event("continued", continuedBody{ThreadId: run.id, AllThreadsContinued: a.states.In(session.Stopped).IsEmpty()})
 }

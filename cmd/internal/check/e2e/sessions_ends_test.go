@@ -17,7 +17,7 @@ var (
 	sessionEndSeed = flag.Uint64("session-end-seed", 0, "seed of them; 0 is another one each time")
 )
 
-// Bounds of the end of a session: for how long nobody may be there, and how soon all of it must be gone afterwards.
+// Bounds of the end of a session: how long it may be without front ends, and how soon all of it must be gone then.
 const (
 	endsKeep = 2 * time.Second
 	endsTime = 10 * time.Second

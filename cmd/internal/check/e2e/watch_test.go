@@ -284,8 +284,8 @@ func TestWatchedProcess(t *testing.T) {
 	}
 }
 
-// TestWatchHold has a job that hangs held for whoever comes: the first gets the console at the place, the second is
-// told of the first, and afterwards the job is watched again. If nobody comes, the job ends as --on-stall says.
+// TestWatchHold holds a job that hangs: the first front end that joins gets the console at the place, the second is
+// told of the first, and afterwards the job is watched again. If none joins, the job ends as --on-stall says.
 func TestWatchHold(t *testing.T) {
 	t.Parallel()
 	line := mpich.command + " -n 4 " + mpich.program("hang") + " tag"
