@@ -130,6 +130,10 @@ func (f finder) findByPID(ctx context.Context, pid int) (servers.Placement, laun
 	table, err := f.listed(ctx, starter)
 	if early := (*unlisted)(nil); errors.As(err, &early) {
 		endLauncher(starter, f.Log)
+		if early.elsewhere.Elsewhere() {
+			p, err := f.findPRRTE(ctx, early.elsewhere)
+			return p, nil, err
+		}
 		return servers.Placement{Table: early.table, ID: strconv.Itoa(pid)}, nil, nil
 	}
 	if err == nil && launch.HasHelpers(table) {
@@ -147,13 +151,17 @@ func (f finder) findByPID(ctx context.Context, pid int) (servers.Placement, laun
 // their list on request need much less.
 const listTime = 3 * time.Second
 
-// unlisted is the error that a starter has not listed its ranks, which were found below it.
-type unlisted struct{ table protocol.Proctable }
+// unlisted is the error that a starter has not listed its ranks, which were found below it, or are to be looked for on
+// other hosts.
+type unlisted struct {
+	table     protocol.Proctable
+	elsewhere launch.PRRTE
+}
 
 func (*unlisted) Error() string { return "the starter has not listed its ranks" }
 
 // listed returns the table of a starter. The error is an *unlisted if the starter waits for a rank that has not called
-// MPI_Init, and all of them are on this host.
+// MPI_Init, and all of them are on this host, or it is known where its daemons are.
 func (f finder) listed(ctx context.Context, starter *mpir.Attach) (protocol.Proctable, error) {
 	soon, cancel := servers.Bounded(ctx, min(listTime, f.Clock.Left()), "--connect-wait")
 	table, err := starter.Acquire(soon, f.Remark)
@@ -162,13 +170,18 @@ func (f finder) listed(ctx context.Context, starter *mpir.Attach) (protocol.Proc
 	if ctx.Err() != nil || !errors.As(err, &late) {
 		return table, err
 	}
-	found, notBelow := f.ranks().RanksBelow(launch.FamilyOf(starter.StarterPID()))
+	family := launch.FamilyOf(starter.StarterPID())
+	if orte, is := family.ORTE(starter.StarterPID()); is {
+		f.Remark(fmt.Sprintf("process %d has not listed its ranks (some have not called MPI_Init); they are looked for on its hosts", late.PID))
+		return nil, &unlisted{elsewhere: orte}
+	}
+	found, notBelow := f.ranks().RanksBelow(family)
 	if notBelow == nil && len(found) > 0 {
 		for i := range found {
 			found[i].Host = servers.HostName()
 		}
 		f.Remark(unlistedText(late.PID, found.Ranks(), launch.Unconnected(found)))
-		return nil, &unlisted{found}
+		return nil, &unlisted{table: found}
 	}
 	inTime, cancel := servers.Bounded(ctx, f.Clock.Left(), "--connect-wait")
 	defer cancel()

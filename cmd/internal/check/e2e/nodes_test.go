@@ -166,6 +166,30 @@ func TestAttachOnFourHosts(t *testing.T) {
 	w.ends(4)
 }
 
+// TestAttachBeforeAllRanksAreMPI attaches to a job on four hosts of which one rank has not called MPI_Init: Open MPI
+// before release 5 has listed none of its ranks then. The way to the hosts is that of the starter.
+func TestAttachBeforeAllRanksAreMPI(t *testing.T) {
+	needMPIR(t)
+	t.Parallel()
+	o := newOnHosts(t)
+	comes, file := filepath.Join(o.dir, "comes"), filepath.Join(o.dir, "go")
+	late := `[ "$OMPI_COMM_WORLD_RANK" != 1 ] || until [ -e "$1" ]; do sleep 0.05; done; exec "$2" "$3"`
+	line := o.line("sh", "-c", late, "sh", comes, openMPI.program("mpiwait"), file)
+	w := &waiters{process: o.here(line[0], line[1:]...), s: o.scene}
+	o.eventually(patience, func() string {
+		if len(o.named("mpiwait.mpicc.o")) < 3 {
+			return "three ranks do not run" + w.said()
+		}
+		return ""
+	})
+	front := &console{process: o.here("sdm", "attach", "-b", "-e", "info hosts", strconv.Itoa(w.cmd.Process.Pid)), size: 4}
+	front.exits(0)
+	front.says("has not listed its ranks (some have not called MPI_Init); they are looked for on its hosts",
+		"[0] "+o.Host(0)+": server 0,", "[3] "+o.Host(3)+": server 3,")
+	o.file("comes", "", 0o600)
+	w.ends(4)
+}
+
 // environ returns the environment of a process.
 func environ(t *testing.T, pid int) map[string]string {
 	t.Helper()
