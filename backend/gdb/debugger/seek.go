@@ -49,7 +49,7 @@ func (b *bringUp) runToProgram(q *request.Request, resume func(), stay func(why 
 		case a.Failed():
 			stay("cannot wait for the program that " + b.Target.Program + " starts: " + a.Results.Str("msg"))
 		default:
-			b.wrapper.seeks, b.wrapper.exec = true, a.Made
+			b.wrapper.seek(a.Made)
 			b.wrapper.followChild(b.Target.Program)
 			resume()
 		}
@@ -77,7 +77,7 @@ func (b *bringUp) foundProgram(t *values.Thread) bool {
 		b.run.silent = true
 		return true
 	}
-	b.wrapper.seeks = false
+	b.wrapper.found()
 	b.Tell("delete", "-break-delete", b.wrapper.exec)
 	b.wrapper.followChild(program)
 	if why != "" {

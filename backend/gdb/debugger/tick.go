@@ -15,6 +15,7 @@ func (m *Machine) tick(now time.Duration) {
 	m.overdue()
 	m.attach.attachOverdue()
 	m.stops.displaysOverdue()
+	m.wrapper.overdue()
 	if t := m.Symbols.readingDue(); t != 0 && now >= t {
 		m.Symbols.tellReading(true)
 	}
@@ -74,6 +75,7 @@ func (m *Machine) deadline() time.Duration {
 		at(m.run.checkAt)
 	}
 	at(m.attach.attachDue())
+	at(m.wrapper.tellAt)
 	at(m.interruption.signalAt)
 	at(m.killAt)
 	if m.termination.detach != nil {

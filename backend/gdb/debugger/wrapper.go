@@ -4,6 +4,8 @@ package debugger
 
 import (
 	"path"
+	"time"
+
 	"sdm/protocol"
 )
 
@@ -11,9 +13,39 @@ import (
 type wrapper struct {
 	*core
 	first  *firstStop
-	seeks  bool   // the target is a wrapper that will start the program
-	exec   string // gdb's number of the catchpoint for the exec of that program
-	beside string // the last wrapper that starts its program as a child
+	seeks  bool          // the target is a wrapper that will start the program
+	tellAt time.Duration // when it is told that it has started none so far; 0: never
+	exec   string        // gdb's number of the catchpoint for the exec of that program
+	beside string        // the last wrapper that starts its program as a child
+}
+
+// seekPatience is how long a wrapper may prepare, such as load modules, before it is told that it
+// has started no program.
+const seekPatience = 5 * time.Second
+
+// seek begins the search for the program; exec is gdb's number of the catchpoint.
+func (w *wrapper) seek(exec string) {
+	w.seeks, w.exec = true, exec
+	if protocol.IsShell(w.Target.Program) {
+		w.tellAt = w.now + seekPatience
+	}
+}
+
+// found ends that search.
+func (w *wrapper) found() { w.seeks, w.tellAt = false, 0 }
+
+// overdue reports a shell that has not replaced itself by a program for long: it may have started
+// the program as a child, where gdb does not follow.
+func (w *wrapper) overdue() {
+	if w.tellAt == 0 || w.now < w.tellAt {
+		return
+	}
+	w.tellAt = 0
+	if w.State.IsOver() {
+		return
+	}
+	w.Event(protocol.KindNote, protocol.Note{Text: w.Target.Program + " has started no program in its place for " + seekPatience.String() +
+		": if the program runs as its child, sdm attach finds it; to debug it from its start, put exec in front of it in the script"})
 }
 
 // followChild makes gdb go with the child if a wrapper starts its program as one.
@@ -54,7 +86,7 @@ func cannotFollow(wrapper string) string {
 // noProgramStarted reports why a rank has ended without a stop.
 func (w *wrapper) noProgramStarted(exit protocol.Exit) {
 	if w.seeks && exit.Signal == "" && w.first.stopAt != stopAtNone {
-		w.seeks = false
+		w.found()
 		w.Event(protocol.KindNote, protocol.Note{Text: w.Target.Program + " has started no program in its place, only beside it if at all: put exec in front of the program in the script"})
 	}
 }
