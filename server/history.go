@@ -15,8 +15,9 @@ import (
 
 // Bounds of what is kept for expand.
 const (
-	keptAnswers = 8        // number of requests
-	keptBytes   = 64 << 10 // bytes of one rank's answer to one request
+	keptAnswers  = 64       // number of requests; several front ends share them
+	keptBytes    = 64 << 10 // bytes of one rank's answer to one request
+	keptBytesAll = 16 << 20 // bytes of all; the answers to the last request are kept even if they are more
 )
 
 // history keeps the last answers of this server's ranks, with the columns as the back end gave
@@ -24,12 +25,14 @@ const (
 type history struct {
 	most    int      // number of answers to keep; 0 is keptAnswers
 	answers []answer // oldest first
+	bytes   int      // of all of them
 }
 
 // answer is what the ranks answered to one request.
 type answer struct {
 	id     protocol.RequestID
 	groups []protocol.Group
+	bytes  int
 	tooBig rank.Set // ranks whose answers are too long to be kept
 }
 
@@ -50,7 +53,17 @@ func (h *history) add(id protocol.RequestID, groups []protocol.Group) {
 			continue
 		}
 		a.groups = append(a.groups, g)
+		a.bytes += g.Size()
+		h.bytes += g.Size()
 	}
+	for h.bytes > keptBytesAll && len(h.answers) > 1 {
+		h.forgetOldest()
+	}
+}
+
+func (h *history) forgetOldest() {
+	h.bytes -= h.answers[0].bytes
+	h.answers = slices.Delete(h.answers, 0, 1)
 }
 
 func (h *history) of(id protocol.RequestID) *answer {
@@ -63,10 +76,15 @@ func (h *history) of(id protocol.RequestID) *answer {
 
 func (h *history) open(id protocol.RequestID) *answer {
 	if len(h.answers) == cmp.Or(h.most, keptAnswers) {
-		h.answers = slices.Delete(h.answers, 0, 1)
+		h.forgetOldest()
 	}
 	h.answers = append(h.answers, answer{id: id})
 	return &h.answers[len(h.answers)-1]
+}
+
+// forgotten says that an answer is not kept.
+func (h *history) forgotten() string {
+	return fmt.Sprintf("the answer is not kept any more, at most the last %d are", cmp.Or(h.most, keptAnswers))
 }
 
 // expand returns the answers of some ranks to an earlier request (args.Of), with columns of
@@ -76,7 +94,7 @@ func (h *history) expand(ranks rank.Set, args protocol.Args) []protocol.Group {
 	var out []protocol.Group
 	a := h.of(args.Of)
 	if a == nil {
-		return []protocol.Group{fault(ranks, protocol.FaultState, "expand", fmt.Sprintf("the answer is not kept any more, only the last %d are", cmp.Or(h.most, keptAnswers)), "give the command again with --all")}
+		return []protocol.Group{fault(ranks, protocol.FaultState, "expand", h.forgotten(), "give the command again with --all")}
 	}
 	rest := ranks
 	for _, g := range a.groups {

@@ -64,3 +64,28 @@ func TestReplyIsFolded(t *testing.T) {
 		t.Errorf("got %v", out)
 	}
 }
+
+// TestHistoryIsBounded keeps the last answers, within the bounds of their number and of their bytes.
+func TestHistoryIsBounded(t *testing.T) {
+	answer := func(size int) []protocol.Group {
+		return []protocol.Group{{Kind: protocol.KindResult, Ranks: rank.Range(0, 1023), Body: []byte(strings.Repeat("x", size))}}
+	}
+	for _, c := range []struct{ size, requests, want int }{
+		{size: 10, requests: 2 * keptAnswers, want: keptAnswers},
+		{size: 3 << 20, requests: 20, want: 5},
+		{size: 20 << 20, requests: 3, want: 1},
+	} {
+		h := &history{}
+		for id := range c.requests {
+			h.add(protocol.RequestID(id+1), answer(c.size))
+		}
+		bytes := 0
+		for _, a := range h.answers {
+			bytes += a.bytes
+		}
+		last := h.answers[len(h.answers)-1].id
+		if len(h.answers) != c.want || h.bytes != bytes || last != protocol.RequestID(c.requests) {
+			t.Errorf("%+v: %d answers of %d bytes, not %d, up to %d", c, len(h.answers), h.bytes, bytes, last)
+		}
+	}
+}

@@ -166,7 +166,7 @@ func TestRefusals(t *testing.T) {
 		{"core of nothing", "core", protocol.Args{}, "no core file, or no program, is named for the rank"},
 		{"core that is not there", "core", protocol.Args{Cores: []protocol.Core{{File: "./none", Program: "./a"}}}, "./none: no such file or directory on node07"},
 		{"send before the start", "send", protocol.Args{Data: []byte("x")}, "the rank has not been started"},
-		{"expand nothing", "expand", protocol.Args{Of: 77}, "only the last 8 are"},
+		{"expand nothing", "expand", protocol.Args{Of: 77}, "at most the last 64 are"},
 	}
 	for _, c := range cases {
 		t.Run(c.name, func(t *testing.T) {
@@ -325,7 +325,9 @@ func TestExpand(t *testing.T) {
 	if got := b.ask(t, 4, "expand", protocol.Args{Of: first})[0]; !strings.Contains(got, "error [3]") || !strings.Contains(got, "had no part") {
 		t.Errorf("expand of a rank that was not asked: %v", got)
 	}
-	b.ask(t, 3, "print", protocol.Args{Count: 1})
+	for range keptAnswers - 7 {
+		b.ask(t, 3, "print", protocol.Args{Count: 1})
+	}
 	if got := b.ask(t, 3, "expand", protocol.Args{Of: first}); !strings.Contains(got[0], "error [0-2]") || !strings.Contains(got[0], "not kept any more") {
 		t.Errorf("expand of what is gone: %v", got)
 	}

@@ -172,7 +172,7 @@ func (c *Cluster) prepare(i int, n *node) (*server.Runner, error) {
 // answers returns how many answers a server keeps for expand. Real servers have memory of their
 // own; the servers of a large cluster share it.
 func (c *Cluster) answers() int {
-	const most, ranks = 8, 128 << 10
+	const most, ranks = 64, 16 << 10
 	return min(max(most*ranks/c.cfg.Ranks, 1), most)
 }
 
