@@ -35,6 +35,9 @@ func (x *sampler) interrupt(ranks rank.Set) {
 	x.step(func() []sampling.Output { return x.s.Interrupt(x.m.now(), ranks) })
 }
 
+// resume must be called before ranks are resumed for the user.
+func (x *sampler) resume(ranks rank.Set) { x.s.Resume(ranks) }
+
 // cancel answers the call with a number, and lets its ranks run on.
 func (x *sampler) cancel(id protocol.RequestID) (found bool) {
 	x.step(func() (out []sampling.Output) {

@@ -173,6 +173,27 @@ func TestInterruptEndsSamples(t *testing.T) {
 	}
 }
 
+// Stacks are taken for one front end while another one's samples pause.
+func TestSamplesOfSeveralCalls(t *testing.T) {
+	m, w := walking(t)
+	defer closeNow(t, m)
+	first, err := m.Do(t.Context(), session.Call{Command: "stacks", Ranks: "2-3", Args: protocol.Args{Samples: 2, Every: "1h"}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	got := call(t, m, session.Call{Command: "stacks", Ranks: "3,5"})
+	if !strings.Contains(got, `"ranks":"3,5","n":2,"result":{"by":"line"}`) {
+		t.Errorf("got %s", got)
+	}
+	if asked := w.asked(); asked != "interrupt 2-3; stacks 2-3; continue 2-3; interrupt 3,5; stacks 3,5; continue 3,5" {
+		t.Errorf("asked %s", asked)
+	}
+	got = call(t, m, session.Call{Command: "cancel", Args: protocol.Args{Of: first}})
+	if !strings.Contains(got, `"samples":1,"every":"1h0m0s","moved":false`) {
+		t.Errorf("cancelled: %s", got)
+	}
+}
+
 // All ranks run between two samples. An interrupt ends the pause, and so does the end of the
 // session.
 func TestEndOfSamplesInAPause(t *testing.T) {

@@ -135,6 +135,9 @@ func (m *Master) proceed(x *execution) {
 		way.before(m, x)
 	}
 	m.persistent.record(x.id, x.info.Name, x.args, x.ranks, m.waiting(x.ranks))
+	if x.info.Resumes {
+		m.sampler.resume(x.ranks)
+	}
 	if x.info.Forward {
 		m.noteAborts(x.ranks)
 	}

@@ -45,6 +45,7 @@ type history struct {
 	ended   rank.Set
 	told    rank.Set                   // ranks that run, as the user has been told
 	wanted  rank.Set                   // ranks that the user has interrupted last
+	crossed rank.Set                   // ranks that the user commanded while events of them were on their way
 	touched rank.Set                   // ranks that may be stopped in the end
 	queues  [ranks][]func()            // what the ranks have sent and the master has not received
 	timers  map[int]time.Duration      // by number
@@ -76,6 +77,8 @@ func (h *history) play() string {
 			set := h.some()
 			h.note("the user continues %v", set)
 			h.wanted = h.wanted.Minus(set)
+			h.cross(set)
+			h.s.Resume(set)
 			h.request("continue", set, func([]session.Event) {})
 		default:
 			h.receive()
@@ -121,20 +124,34 @@ func (h *history) some() rank.Set {
 
 func (h *history) sample(id protocol.RequestID) {
 	c := Call{ID: id, Ranks: h.some(), Args: protocol.Args{Samples: h.random.Intn(3)}, Wait: 10 * time.Second}
+	h.begins()
 	out, busy := h.s.Begin(h.now, c, h.told)
 	h.note("stacks #%d of %v, %d samples, refused: %v", id, c.Ranks, c.Args.Samples, busy != nil)
 	if busy == nil {
 		h.calls[id] = 0
-		h.wanted = h.wanted.Minus(h.told) // a stop that has not been seen cannot be told from ours
 	}
 	h.carry(out)
 }
 
+// cross notes ranks of which events are on their way while the user commands them: whose stop the next one is cannot
+// be told.
+func (h *history) cross(set rank.Set) {
+	for r := range set.All() {
+		if len(h.queues[r]) > 0 {
+			h.crossed = h.crossed.Union(rank.Of(r))
+		}
+	}
+}
+
+// begins must be called before samples begin.
+func (h *history) begins() { h.wanted = h.wanted.Minus(h.crossed) }
+
 func (h *history) interrupt(set rank.Set) {
 	h.note("the user interrupts %v", set)
+	h.cross(set)
 	h.wanted, h.touched = h.wanted.Union(set), h.touched.Union(set)
-	if h.s.current != nil { // its ranks remain as they are
-		h.touched = h.touched.Union(h.s.current.asked)
+	for _, call := range h.s.calls() { // its ranks remain as they are
+		h.touched = h.touched.Union(call.asked)
 	}
 	h.carry(h.s.Interrupt(h.now, set))
 	h.request("interrupt", set, func([]session.Event) {})
@@ -189,6 +206,7 @@ func (h *history) wake() {
 	h.now = max(h.now, h.timers[n])
 	delete(h.timers, n)
 	h.note("timer %d", n)
+	h.begins()
 	h.carry(h.s.Wake(h.now, n, h.told))
 }
 

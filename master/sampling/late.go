@@ -13,9 +13,9 @@ import (
 // lateWait is how long ranks that stop late may take to continue.
 const lateWait = 10 * time.Second
 
-// late are the ranks that were interrupted for a sample and did not stop while it was taken,
-// because their server or their gdb was silent. When they stop later, they are continued, and the
-// user sees neither.
+// late are ranks that have not done yet what a sample wants of them. Those that did not stop while it was
+// taken, because their server or their gdb was silent, are continued when they stop, and the user sees
+// neither.
 type late struct {
 	owed  rank.Set // have not stopped yet
 	going rank.Set // are being continued, and do not run yet
@@ -23,6 +23,9 @@ type late struct {
 
 // owe adds ranks whose stop is not awaited any more.
 func (l *late) owe(ranks rank.Set) { l.owed = l.owed.Union(ranks) }
+
+// resume adds ranks that are being continued.
+func (l *late) resume(ranks rank.Set) { l.going = l.going.Union(ranks) }
 
 // forget removes ranks that the user wants to stop.
 func (l *late) forget(ranks rank.Set) { l.owed = l.owed.Minus(ranks) }
@@ -49,18 +52,28 @@ func (s *Sampler) filterLate(g protocol.Group) (rest protocol.Group, some bool, 
 
 // resume continues ranks that have stopped late. If that fails, their stop is reported.
 func (s *Sampler) resume(stop protocol.Group) []Output {
-	l := &s.late
-	l.going = l.going.Union(stop.Ranks)
+	s.late.resume(stop.Ranks)
 	return []Output{Ask{
 		Command: "continue", Ranks: stop.Ranks, Wait: lateWait,
 		Then: func(now time.Duration, answers []session.Event, _ session.Done) []Output {
-			stops := without([]protocol.Group{stop}, stop.Ranks.Minus(l.going))
-			l.going = l.going.Minus(stop.Ranks)
-			return s.failedToContinue(now, stops, answers)
+			return s.resumed(now, stop.Ranks, []protocol.Group{stop}, answers)
 		},
 		Fail: func(time.Duration, *protocol.Fault) []Output {
-			l.going = l.going.Minus(stop.Ranks)
+			s.late.going = s.late.going.Minus(stop.Ranks)
 			return nil
 		},
 	}}
+}
+
+// resumed processes the answers of ranks that are being continued; stops are the stops that the user does not know.
+// Those that have not answered may run later.
+func (s *Sampler) resumed(now time.Duration, ranks rank.Set, stops []protocol.Group, answers []session.Event) []Output {
+	l := &s.late
+	stops = without(stops, ranks.Minus(l.going))
+	for _, e := range answers {
+		if e.Group.Kind != protocol.KindMissing {
+			l.going = l.going.Minus(e.Group.Ranks)
+		}
+	}
+	return s.failedToContinue(now, stops, answers)
 }

@@ -32,11 +32,12 @@ type sampledResult struct {
 // have all their stacks, with a thread for each sample in which it was there. Ranks that are missing in
 // some samples are in separate results.
 func (s *samples) finish(now time.Duration) []Output {
-	s.end()
+	s.of.remove(s)
+	out := s.of.schedule(now)
 	if s.answered {
-		return nil
+		return out
 	}
-	return s.results(now)
+	return append(out, s.results(now)...)
 }
 
 // results are the answers with the samples that have been taken.
@@ -87,21 +88,20 @@ func (s *samples) result(ranks rank.Set, n int, moved bool) []Output {
 
 // abort answers the call with a fault.
 func (s *samples) abort(now time.Duration, f *protocol.Fault) []Output {
-	s.end()
+	s.of.remove(s)
+	out := s.of.schedule(now)
 	s.handToLate(s.owed)
-	out := s.reportStops(s.busy)
+	if !s.resume { // those that run already are known to run
+		s.busy = s.busy.Intersect(s.of.late.going)
+		s.of.late.going = s.of.late.going.Minus(s.busy)
+	}
+	out = append(out, s.reportStops(s.busy)...)
 	if s.answered {
 		return out
 	}
 	out = append(out, s.answer(protocol.Group{Kind: protocol.KindFault, Ranks: s.asked, Body: canonical.JSON(f)}))
 	n := s.asked.Len()
 	return append(out, s.done(now, session.Done{Asked: n, Answered: n, Faults: n}))
-}
-
-// end makes room for the samples of another call.
-func (s *samples) end() {
-	s.of.current = nil
-	s.of.stopTimer()
 }
 
 func (s *samples) answer(g protocol.Group) Output {

@@ -32,13 +32,14 @@ type samples struct {
 	every time.Duration
 	began time.Duration
 	since time.Duration // start of the current sample
+	due   time.Duration // of the next one
 
 	taken    int
 	busy     rank.Set // were running, and are interrupted or about to be
-	owed     rank.Set // of busy: have not stopped yet
+	theirs   rank.Set // were running, and are interrupted for the user: they are not continued
+	owed     rank.Set // of both: have not stopped yet
 	resume   bool     // stops of busy ranks are caused by the interrupt
 	awaiting bool     // owed are awaited
-	paused   bool     // until the next sample; all ranks run
 	stopped  []protocol.Group
 	cancel   bool // the user has interrupted ranks, which must remain stopped
 
@@ -57,7 +58,7 @@ type samples struct {
 func newSamples(of *Sampler, now time.Duration, c Call) *samples {
 	every, _ := readEvery(c.Args.Every) // see Check
 	s := &samples{of: of, id: c.ID, args: c.Args, plain: c.Args.Samples == 0, asked: c.Ranks, wait: c.Wait,
-		every: every, began: now, first: session.Done{Asked: c.Ranks.Len()}}
+		every: every, began: now, due: now, first: session.Done{Asked: c.Ranks.Len()}}
 	s.args.Samples = max(c.Args.Samples, 1)
 	return s
 }
@@ -99,22 +100,15 @@ func (s *samples) ask(name string, ranks rank.Set, wait time.Duration, a protoco
 	}}
 }
 
-func (s *samples) wake(now time.Duration, running rank.Set) []Output {
-	if s.awaiting {
-		return s.endWait(now)
-	}
-	s.paused = false
-	return s.begin(now, running)
-}
-
 // begin interrupts the running ranks.
 func (s *samples) begin(now time.Duration, running rank.Set) []Output {
 	s.since = now
-	s.busy = running.Intersect(s.asked)
-	s.owed, s.resume, s.stopped = s.busy, true, nil
+	s.theirs = running.Intersect(s.asked).Intersect(s.of.users)
+	s.busy = running.Intersect(s.asked).Minus(s.theirs)
+	s.owed, s.resume, s.stopped = s.busy.Union(s.theirs), true, nil
 	s.of.late.forget(s.busy)
 	if s.busy.IsEmpty() {
-		return s.takeStacks(now)
+		return s.interrupted(now, nil, session.Done{})
 	}
 	return s.ask("interrupt", s.busy, s.until(now, interruptEnd), protocol.Args{}, s.interrupted)
 }
@@ -140,8 +134,11 @@ func (s *samples) interrupted(now time.Duration, answers []session.Event, _ sess
 // handToLate hands interrupted ranks that have not stopped over to late, unless the user wants them to
 // stop.
 func (s *samples) handToLate(ranks rank.Set) {
+	s.theirs = s.theirs.Minus(ranks)
 	ranks = ranks.Intersect(s.owed)
-	s.busy, s.owed = s.busy.Minus(ranks), s.owed.Minus(ranks)
+	s.owed = s.owed.Minus(ranks)
+	ranks = ranks.Intersect(s.busy)
+	s.busy = s.busy.Minus(ranks)
 	if !s.cancel {
 		s.of.late.owe(ranks)
 	}
@@ -270,10 +267,12 @@ func (s *samples) release(now time.Duration) []Output {
 		return s.next(now)
 	}
 	s.resume = false
-	return s.ask("continue", s.busy, s.until(now, resumeEnd), protocol.Args{},
+	ranks := s.busy
+	s.of.late.resume(ranks)
+	return s.ask("continue", ranks, s.until(now, resumeEnd), protocol.Args{},
 		func(now time.Duration, answers []session.Event, _ session.Done) []Output {
-			out := s.of.failedToContinue(now, s.stopped, answers)
-			s.stopped = nil
+			out := s.of.resumed(now, ranks, s.stopped, answers)
+			s.busy, s.stopped = rank.Set{}, nil
 			return append(out, s.next(now)...)
 		})
 }
@@ -306,8 +305,10 @@ func (s *samples) next(now time.Duration) []Output {
 	if s.cancel || s.cancelled || s.taken == s.args.Samples {
 		return s.finish(now)
 	}
-	s.paused = true
-	return s.of.startTimer(max(s.every, time.Nanosecond))
+	s.due = now + s.every
+	s.of.current = nil
+	s.of.parked = append(s.of.parked, s)
+	return s.of.schedule(now)
 }
 
 // reportStops reports the stops of ranks that were withheld.
@@ -325,6 +326,10 @@ func (s *samples) reportStops(ranks rank.Set) (out []Output) {
 
 // filter removes from a group the events that the samples have caused.
 func (s *samples) filter(now time.Duration, g protocol.Group) (rest protocol.Group, some bool, out []Output) {
+	if theirs := g.Ranks.Intersect(s.theirs); !theirs.IsEmpty() && (g.Kind == protocol.KindStopped || g.Kind.IsEnd()) {
+		s.theirs = s.theirs.Minus(theirs)
+		defer func() { out = append(out, s.removeOwed(now, theirs)...) }()
+	}
 	ours := g.Ranks.Intersect(s.busy)
 	if ours.IsEmpty() {
 		return g, true, nil
@@ -333,8 +338,6 @@ func (s *samples) filter(now time.Duration, g protocol.Group) (rest protocol.Gro
 	case g.Kind == protocol.KindRunning && s.resume: // the user has continued them
 		s.forget(ours)
 		out = s.removeOwed(now, ours)
-	case g.Kind == protocol.KindRunning:
-		s.stopped = without(s.stopped, ours)
 	case g.Kind == protocol.KindStopped && s.resume && ours.Intersects(s.owed) && isInterrupt(g.Body):
 		ours = ours.Intersect(s.owed)
 		if part, ok := g.Narrow(ours); ok {
@@ -381,11 +384,10 @@ func isInterrupt(body []byte) bool {
 	return json.Unmarshal(body, &stop) == nil && stop.Reason == "interrupted"
 }
 
-// interrupt ends the samples for a call that stops ranks.
 // giveUp answers the call at once. Ranks that were interrupted for a sample are continued.
 func (s *samples) giveUp(now time.Duration) []Output {
 	s.cancelled = true
-	if s.paused {
+	if s.of.current != s {
 		return s.finish(now)
 	}
 	out := s.results(now)
@@ -393,9 +395,10 @@ func (s *samples) giveUp(now time.Duration) []Output {
 	return out
 }
 
+// interrupt ends the samples for a call that stops ranks.
 func (s *samples) interrupt(now time.Duration) []Output {
 	s.cancel = true
-	if s.paused {
+	if s.of.current != s {
 		return s.finish(now)
 	}
 	return nil
