@@ -27,9 +27,12 @@ export GORACE ?= atexit_sleep_ms=20
 # times as long.
 SIMULATED := sdm/tree/treetest
 
+# They read the tree; lint runs them.
+FLOORS := sdm/cmd/internal/check/floors
+
 # The other packages; those that take longest come first, so that both processors have work to the end.
 LONG := sdm/tree/overlay sdm/backend/tape sdm/master/frontend/rpc
-UNIT = $(LONG) $(filter-out $(REAL) $(SIMULATED) $(LONG),$(shell $(GO) list ./...))
+UNIT = $(LONG) $(filter-out $(REAL) $(SIMULATED) $(LONG) $(FLOORS),$(shell $(GO) list ./...))
 
 # Of the packages that start other programs, a test that fails is run a second time and listed as rerun
 # at the end: these machines are noisy, and a listed rerun is a defect to mend, not to live with.
@@ -132,8 +135,9 @@ fuzz: ## FUZZTIME (10s) of every fuzzer
 	    echo "fuzz $$p $$f"; $(GO) test -run '^$$' -fuzz "^$$f$$" -fuzztime $(FUZZTIME) -fuzzminimizetime 20x $$p || exit 1; \
 	  done; done
 
-faults: ## 1,000 random fault schedules on simulated trees of 64 servers, 3,000 on small ones; 1,000 random ends of attaches, 1,000 of the sampling of stacks, 1,000 of sessions, 1,000 of adapters of editors; 1,000 random sessions beside plain gdb; all that debugs with real gdbs under -race
+faults: ## 1,000 random fault schedules on simulated trees of 64 servers, 3,000 on small ones; 10,000 random sessions of several front ends; 1,000 random ends of attaches, 1,000 of the sampling of stacks, 1,000 of sessions, 1,000 of adapters of editors; 1,000 random sessions beside plain gdb; all that debugs with real gdbs under -race
 	$(GO) test ./tree/treetest -run Faults -schedules 1000
+	$(GO) test -count=1 -timeout 60m -run '^TestRandomFrontEnds$$' ./master/hub -seeds 10000
 	$(GO) test -count=1 -timeout 60m -run '^TestRandomEnds$$' ./cmd/internal/check/e2e -ends 1000
 	$(GO) test -count=1 -timeout 30m -run '^TestSamplerEnds$$' ./cmd/internal/check/e2e -sampler-ends 1000
 	$(GO) test -count=1 -timeout 120m -run '^TestDAPAdapterEnds$$' ./cmd/internal/check/e2e -adapter-ends 1000

@@ -28,7 +28,7 @@ func (o *attachOptions) flags() *flagSet {
 	})
 	o.declareAttach(f)
 	f.add("Leaving and coming back", o.declareKeep)
-	o.sharable = true
+	o.processes = true
 	return f
 }
 

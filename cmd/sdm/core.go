@@ -29,6 +29,7 @@ func (o *coreOptions) flags() *flagSet {
 	f := newFlags("core", usageCore, flagsOf(wayCore, missing)...)
 	f.SetInterspersed(true)
 	o.declare(f)
+	f.add("Leaving and coming back", o.declareKeep)
 	f.add("gdb", o.job.Servers.GDB.Declare, o.perServer("core files of one server"))
 	return f
 }
@@ -36,7 +37,11 @@ func (o *coreOptions) flags() *flagSet {
 // plan checks the options: sdm core opens core files as ranks, in the order of the command line.
 func (o *coreOptions) plan(a *app, f *flagSet) (*plan, error) {
 	o.args = f.Args()
-	if err := o.check(); err != nil {
+	err := o.check()
+	if err == nil {
+		err = o.refusal(f, wayCore)
+	}
+	if err != nil {
 		return nil, err
 	}
 	program, err := o.program()

@@ -130,10 +130,11 @@ func (a *app) accompany(l *lifetime, p *plan, c *rpc.Client, all rank.Set,
 	return status, false
 }
 
-// leads reports whether an invocation starts a session that can be left: at a terminal, or if --keep asks for it.
+// leads reports whether an invocation starts a session that can be left: if --keep asks for it, and at a terminal if it
+// has processes.
 func (a *app) leads(o *options) bool {
-	if !o.sharable || o.keepGiven && o.keep == 0 || o.ranks.stdinFile != "" {
+	if o.keepGiven && o.keep == 0 || o.ranks.stdinFile != "" {
 		return false
 	}
-	return o.keepGiven || o.outputLog != "" || o.on != "" || a.isInteractive(&o.console)
+	return o.keepGiven || o.outputLog != "" || o.on != "" || o.processes && a.isInteractive(&o.console)
 }

@@ -29,7 +29,7 @@ type options struct {
 	match   string      // --match, in place of an argument of attach
 	mode    os.FileMode // --mode of the files that are written; 0: userfile.OwnMode
 
-	sharable  bool // the subcommand can start a session that front ends join and leave
+	processes bool // the ranks are processes: their session can be left also without --keep
 	keep      time.Duration
 	keepGiven bool
 	outputLog string
@@ -87,7 +87,7 @@ func (o *options) declareNodes(f *pflag.FlagSet) {
 
 // declareKeep adds --keep.
 func (o *options) declareKeep(f *pflag.FlagSet) {
-	f.Var(keepValue{o}, "keep", "how long a session goes on without anybody in it (default at a terminal: 30m); 0: it ends with this console")
+	f.Var(keepValue{o}, "keep", "how long a session goes on without anybody in it (default for processes, at a terminal: 30m); 0: it ends with this console")
 	f.StringVar(&o.outputLog, "output-log", "", "`file` to which all that the ranks write is added while the session lasts, also while nobody is there")
 }
 

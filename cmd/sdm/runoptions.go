@@ -36,7 +36,7 @@ var maxUsed = []string{"np", "execute", "eval", "batch", "stop-at", "env", "cwd"
 
 func newRunOptions(env []string) *runOptions {
 	o := &runOptions{options: newOptions(env), np: 1}
-	o.sharable = true
+	o.processes = true
 	return o
 }
 

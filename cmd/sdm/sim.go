@@ -62,6 +62,7 @@ func (o *simOptions) flags() *flagSet {
 	f.SetInterspersed(true) // there is no PROGRAM
 	f.add("Simulation", o.declareSimulation)
 	o.declare(f)
+	f.add("Leaving and coming back", o.declareKeep)
 	o.ranks.stdin = "none"
 	f.foot = "\nScripts (--script):\n" + inprocess.Grammar + footer
 	return f

@@ -144,6 +144,8 @@ var rows = []row{
 		wayServer: no(whyStreams), wayAttach: idle, wayLook: idle, wayWatch: idle, wayCore: none, waySim: none}},
 	{flags: []string{"output-log"}, in: map[way]place{
 		wayNoKeep: no("--output-log is written by a session that can be left, which --keep 0 excludes")}},
+	{flags: []string{"keep", "output-log"}, typed: true, in: map[way]place{
+		wayFrontEnd: no("{flag} and --connect: that front end has the session, which ends with it")}},
 	{flags: []string{"on"}, in: map[way]place{
 		wayNoKeep: no("--on begins a session that can be left, which --keep 0 excludes")}},
 	{flags: pmixFlags, typed: true, in: map[way]place{

@@ -2,8 +2,11 @@ package hub
 
 import (
 	"context"
+	"encoding/json"
 	"fmt"
+	"maps"
 	"math/rand/v2"
+	"slices"
 	"strings"
 	"testing"
 	"testing/synctest"
@@ -15,14 +18,10 @@ import (
 )
 
 // TestRandomFrontEnds lets front ends join, leave, break, read slowly and command at random, and compares what each
-// has got with a log of everything, in which nothing is ever bounded.
+// has got with a log of everything, in which nothing is ever bounded. They resume ranks, set and delete breakpoints
+// and quit; each must know in the end what the ranks do and which breakpoints there are, as a front end alone would.
 func TestRandomFrontEnds(t *testing.T) {
-	seeds := 100
-	if testing.Short() {
-		seeds = 30
-	}
-	seeds = max(seeds, *manySeeds)
-	for seed := range seeds {
+	for seed := range max(30, *manySeeds) {
 		synctest.Test(t, func(t *testing.T) { randomFrontEnds(t, uint64(seed)) })
 		if t.Failed() {
 			t.Fatalf("seed %d", seed)
@@ -36,6 +35,7 @@ type frontEnd struct {
 	got   []session.Event
 	asked map[protocol.RequestID]bool // done has come
 	from  uint64                      // the cursor at which it joined
+	over  bool                        // its events have ended
 }
 
 func (f *frontEnd) read(n int) {
@@ -44,6 +44,7 @@ func (f *frontEnd) read(n int) {
 		select {
 		case e, ok := <-f.Events():
 			if !ok {
+				f.over = true
 				return
 			}
 			f.got = append(f.got, e)
@@ -55,7 +56,8 @@ func (f *frontEnd) read(n int) {
 
 func randomFrontEnds(t *testing.T, seed uint64) {
 	r := rand.New(rand.NewPCG(seed, 0))
-	x := &echo{stream: session.NewStream()}
+	x := &echo{stream: session.NewStream(), random: r, all: ranks(t, "0-7")}
+	refused := map[*frontEnd]bool{} // its quit
 	var log []session.Event // everything that concerns everybody
 	h := New(Config{Session: x, Ranks: ranks(t, "0-7"), Kept: []int{1 << 20, 8 * perEvent}[r.IntN(2)], Observe: func(e session.Event) {
 		if e.Cursor != 0 {
@@ -68,6 +70,10 @@ func randomFrontEnds(t *testing.T, seed uint64) {
 		synctest.Wait()
 		f, k := pick(r, there), r.IntN(10)
 		switch {
+		case k < 2 && len(there) < 5 && x.over:
+			if _, err := h.Join(protocol.FrontEnd{Name: "f"}, nil); err != ErrOver {
+				t.Fatalf("who joins after the end gets %v", err)
+			}
 		case k < 2 && len(there) < 5:
 			var cursor *uint64
 			from := h.seen
@@ -97,13 +103,27 @@ func randomFrontEnds(t *testing.T, seed uint64) {
 			gone = append(gone, f)
 			there = remove(there, f)
 		case k < 5 && f != nil:
-			id, err := f.Do(context.Background(), session.Call{Command: []string{"print", "continue"}[r.IntN(2)]})
-			if err != nil {
+			c := session.Call{Command: []string{"print", "continue", "interrupt", "break", "delete"}[r.IntN(5)]}
+			if r.IntN(40) == 0 {
+				c.Command = "quit"
+			}
+			id, err := f.Do(context.Background(), c)
+			switch {
+			case x.over && err == ErrOver:
+				continue
+			case err != nil && c.Command == "quit" && len(there) > 1 && !refused[f]:
+				refused[f] = true
+				continue
+			case err != nil:
 				t.Fatal(err)
+			case c.Command == "quit" && len(there) > 1 && !refused[f]:
+				t.Fatalf("the first quit of one of %d ends the session", len(there))
 			}
 			f.asked[id] = false
 		case k < 8:
-			x.stream.Push(randomEvent(t, r))
+			if !x.over {
+				x.stream.Push(randomEvent(t, r))
+			}
 		case f != nil:
 			f.read(r.IntN(20))
 		}
@@ -123,6 +143,9 @@ func randomFrontEnds(t *testing.T, seed uint64) {
 				t.Errorf("request %d has no done", id)
 			}
 		}
+		if f.over != x.over {
+			t.Errorf("the session is over: %v, its events have ended: %v", x.over, f.over)
+		}
 		last := f.from
 		for _, e := range f.got {
 			last = max(last, e.Cursor)
@@ -131,8 +154,27 @@ func randomFrontEnds(t *testing.T, seed uint64) {
 			t.Errorf("the last event of %d came to %d", len(log), last)
 		}
 	}
+	if got := pointsOf(log); got != x.pointsText() {
+		t.Errorf("the events tell of breakpoints %s, and there are %s", got, x.pointsText())
+	}
 	x.stream.End(context.Background())
 	h.Wait()
+}
+
+// pointsOf returns the numbers of the breakpoints that the events tell of.
+func pointsOf(log []session.Event) string {
+	there := map[int]bool{}
+	for _, e := range log {
+		var c protocol.PointsChange
+		if e.Group.Kind != protocol.KindPoints || json.Unmarshal(e.Group.Body, &c) != nil {
+			continue
+		}
+		for _, n := range c.Numbers {
+			there[n] = c.Change == "added"
+		}
+	}
+	maps.DeleteFunc(there, func(_ int, is bool) bool { return !is })
+	return fmt.Sprint(slices.Sorted(maps.Keys(there)))
 }
 
 // check compares what a front end has got with the log.
@@ -219,17 +261,52 @@ func randomEvent(t testing.TB, r *rand.Rand) session.Event {
 	return event(t, protocol.KindStdout, set, strings.Repeat("x", []int{1, 10, 10, 200_000}[r.IntN(4)])+"\n")
 }
 
-// echo is a session that answers each call at once, with a done.
+// echo is a session that carries out each call at once: the ranks run, stop, and have breakpoints.
 type echo struct {
 	stream *session.Stream
+	random *rand.Rand
+	all    rank.Set
 	last   protocol.RequestID
+	points []int
+	made   int
+	over   bool
 }
 
 func (x *echo) Do(_ context.Context, c session.Call) (protocol.RequestID, error) {
 	x.last++
+	tell := func(kind protocol.Kind, body string) {
+		x.stream.Push(session.NewEvent(protocol.Group{Kind: kind, Ranks: x.all, Body: []byte(body)}))
+	}
+	answer := func(body string) {
+		e := session.NewEvent(protocol.Group{Kind: protocol.KindResult, Ranks: x.all, Body: []byte(body)})
+		e.ID, e.Command = x.last, c.Command
+		x.stream.Push(e)
+	}
+	switch c.Command {
+	case "continue":
+		tell(protocol.KindRunning, "{}")
+	case "interrupt":
+		tell(protocol.KindStopped, `{"reason":"interrupted"}`)
+	case "break":
+		x.made++
+		x.points = append(x.points, x.made)
+		answer(fmt.Sprintf(`{"breakpoints":[{"number":%d,"type":"breakpoint","enabled":true,"location":"f"}]}`, x.made))
+	case "delete":
+		if len(x.points) > 0 {
+			i := x.random.IntN(len(x.points))
+			answer(fmt.Sprintf(`{"deleted":[%d]}`, x.points[i]))
+			x.points = slices.Delete(x.points, i, i+1)
+		}
+	}
 	x.stream.Push(session.Event{Name: session.DoneName, ID: x.last, Command: c.Command, Done: &session.Done{}})
+	if c.Command == "quit" {
+		x.over = true
+		go x.stream.End(context.Background()) // it ends with the test
+	}
 	return x.last, nil
 }
+
+func (x *echo) pointsText() string { return fmt.Sprint(x.points) }
 
 func (x *echo) Events() <-chan session.Event { return x.stream.Events() }
 
