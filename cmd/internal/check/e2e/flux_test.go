@@ -92,6 +92,12 @@ func TestFlux(t *testing.T) {
 		stacks.exits(0)
 		stacks.says("[0-5] (6) ", "main spin.c:")
 		attach := s.flux("job", "attach", id)
+		s.eventually(patience, func() string { // the command that enters the host has become flux
+			if exe, _ := os.Readlink(fmt.Sprintf("/proc/%d/exe", attach.cmd.Process.Pid)); filepath.Base(exe) != "flux" {
+				return "flux job attach has not started"
+			}
+			return ""
+		})
 		byPID := s.sdm(6, "attach", "--format", "ndjson", fmt.Sprint(attach.cmd.Process.Pid))
 		byPID.standing()
 		byPID.do("set var stop = 1")

@@ -300,7 +300,7 @@ func TestWatchHold(t *testing.T) {
 			return ""
 		})
 		one := s.sit("sdm", "join", strings.TrimSpace(s.text("held")))
-		one.until("attached, in ")
+		one.until("[3] attached, in MPI_Recv")
 		one.until(prompt)
 		two := s.sit("sdm", "join")
 		two.until(prompt)
