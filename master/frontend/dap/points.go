@@ -41,13 +41,16 @@ type placed struct {
 	message string
 }
 
-// points are the breakpoints of this client. Those of others are not touched.
+// points are the breakpoints of this client, and those of others that it was told of.
 type points struct {
 	sets    map[string][]*placed // by source, or by kind; the client sets each as a whole
 	numbers map[int]*placed
+	theirs  map[int]*protocol.BreakpointInfo
 }
 
-func newPoints() points { return points{map[string][]*placed{}, map[int]*placed{}} }
+func newPoints() points {
+	return points{map[string][]*placed{}, map[int]*placed{}, map[int]*protocol.BreakpointInfo{}}
+}
 
 // reason is DAP's word for a stop at a breakpoint.
 func (p *points) reason(number int) string {
@@ -121,6 +124,8 @@ func (a *adapter) replace(r *request, set string, wanted []point) {
 		if at >= 0 {
 			now[i] = old[at]
 			old = slices.Delete(slices.Clone(old), at, at+1)
+		} else {
+			now[i] = a.points.adopt(p)
 		}
 	}
 	if a.target.Past {

@@ -60,6 +60,8 @@ func (a *adapter) happened(now time.Time, e session.Event) {
 		a.frontChanged(e)
 	case g.Kind == protocol.KindCommand:
 		a.commanded(e)
+	case g.Kind == protocol.KindPoints:
+		a.pointsChanged(e)
 	default:
 		if line := a.writer.Event(e); line != "" {
 			a.say("console", trim(line))
