@@ -88,7 +88,7 @@ e2e: build ## real gdbs, real Open MPI and MPICH, real processes killed
 	@$(MAKE) --no-print-directory -j2 lane1 lane2
 
 lane1:
-	$(TESTSUM) $(RERUN) --packages '$(E2E)' -- -timeout 45m -parallel 3
+	$(TESTSUM) $(RERUN) --packages '$(E2E)' -- -timeout 45m -parallel 4
 
 lane2:
 	$(TESTSUM) $(RERUN) --packages '$(UNRACED)' -- -p 1 -timeout 45m
