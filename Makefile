@@ -145,13 +145,14 @@ faults: ## 1,000 random fault schedules on simulated trees of 64 servers, 3,000 
 	$(TESTSUM) $(RERUN) --packages '$(E2E)' -- -race -timeout 120m -raced -all-prrte -all-hangs -all-dialogs -later
 	$(TESTSUM) $(RERUN) --packages '$(UNRACED)' -- -race -p 1 -timeout 60m
 	$(GO) test -count=1 -timeout 90m -run '^TestSessions$$' ./cmd/internal/check/oracle -sessions 1000
+	$(GO) test -count=1 -timeout 90m ./backend/probe/internal/sampler -thorough
 
 roots: ## fetch other releases of Debian (gdb 10, 16, 18, multiarch; Open MPI 5, 6; MPICH 5) for the tests that run several versions
 	@testdata/roots/fetch
 
 # Tests that fail are in the page; the command fails if a root cannot be had.
 SYSTEMS ?= bookworm-all trixie-all forky-all
-matrix: ## run the tests that meet gdb, MPI, Slurm, Python and compilers on three releases of Debian; writes docs/tested.md (an hour)
+matrix: ## run the tests that meet gdb, MPI, Slurm, Python and compilers on three releases of Debian; writes docs/tested.md (an hour and a quarter)
 	@testdata/roots/matrix $(BIN)/matrix $(SYSTEMS); status=$$?; \
 	  $(GO) run ./cmd/internal/check/matrix $(BIN)/matrix $(SYSTEMS) >$(BIN)/tested.md && mv $(BIN)/tested.md docs/tested.md && exit $$status
 
