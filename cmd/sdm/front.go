@@ -21,6 +21,7 @@ import (
 const (
 	doorConsole = "console"
 	doorDAP     = "dap"
+	doorWhy     = "why"
 )
 
 // lead starts the process of a session for this invocation, and is its first front end.

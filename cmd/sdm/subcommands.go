@@ -30,6 +30,7 @@ var subcommands = []subcommand{
 	{name: "attach", make: func(env []string) command { return &attachOptions{options: newOptions(env)} }},
 	{name: "stacks", make: newStacks},
 	{name: "waits", make: newWaits},
+	{name: "why", make: func(env []string) command { return &whyOptions{options: newOptions(env)} }},
 	{name: "open", make: func(env []string) command { return &openOptions{options: newOptions(env)} }},
 	{name: "diff-files", make: func([]string) command { return &diffOptions{} }},
 	{name: "watch", make: func(env []string) command { return &watchOptions{options: newOptions(env)} }},

@@ -6,7 +6,8 @@ const usage = `sdm debugs a parallel program: one command goes to a set of its r
 answer the same are one line.
 
 My job hangs (PID is the process of its mpirun; nothing need be prepared):
-  sdm waits  [flags] PID                     why: who waits for whom in MPI
+  sdm why    [flags] PID|FILE|ID             one page: the verdict, the odd ranks, and what to try next
+  sdm waits  [flags] PID                     who waits for whom in MPI
   sdm stacks [flags] PID                     one tree of all stacks; the job runs on
   sdm watch  [flags] -- mpirun -n 4 PROGRAM  in a batch script: a stall or a crash leaves a file that tells why
   sdm watch  [flags] PID                     the same for a running job
@@ -27,7 +28,7 @@ More:
   sdm sim    [flags] -n N                    simulated ranks, up to millions: try all this on a laptop
   sdm doctor [HOST...]                       what works on this machine, what does not, what to do
   sdm version
-  sdm help   [run | attach | stacks | waits | watch | open | diff-files | core | listen | doctor | sim | commands | sets |
+  sdm help   [run | attach | why | stacks | waits | watch | open | diff-files | core | listen | doctor | sim | commands | sets |
               join | sessions | dap | ways | COMMAND]
 
 sdm help run tells the flags, sdm help ways which of them have no place with which starter, and
@@ -131,6 +132,22 @@ debug information of MPI and no preparation. docs/hangs.md tells the rules.
   sdm waits 4711                          4711 is the process of mpirun
   sdm waits --samples 10 --every 1s 4711  the same in ten samples is more certain
   sdm waits --dot 4711 | dot -Tsvg > waits.svg
+
+`
+
+const usageWhy = `sdm why [flags] PID | slurm:JOBID[.STEP] | pids:PID,PID... | --match 'PROGRAM ARG...' | ... (what sdm attach takes)
+sdm why [flags] FILE
+sdm why [flags] ID
+
+One page, at most 8 KiB, about a job that hangs or has crashed, for people and for programs that ask a shell: the
+verdict of sdm waits, the stacks of all ranks and of those that are not as most are, which ranks have ended and how,
+values (of a hang file; of a session's odd ranks that stand), the last output, and what to try next. What is cut says
+how to get it. A job is looked at as by sdm waits: its ranks run on, and no gdb is needed. FILE is a hang file; ID is a
+session (sdm sessions), which is joined and left again.
+
+  sdm why 4711                            4711 is the process of mpirun
+  sdm why sdm-hang-4711                   a file that sdm watch has written
+  sdm why sdm-1                           a session
 
 `
 
