@@ -30,6 +30,7 @@ import (
 	"sdm/master/frontend/rpc"
 	"sdm/master/hangfile/offline"
 	"sdm/master/peer"
+	"sdm/master/session"
 	"sdm/protocol"
 )
 
@@ -203,35 +204,46 @@ func arguments(s dap.Start) []string {
 
 // led starts the process of a session.
 func (a *app) led(ctx context.Context, s dap.Start) (*dap.Target, error) {
-	env, err := launch.Environ(a.env, directives(s.Env))
+	h, c, report, err := a.ledBy(ctx, doorDAP, arguments(s), s.Env, s.Cwd)
 	if err != nil {
 		return nil, err
-	}
-	said, words, err := os.Pipe()
-	if err != nil {
-		return nil, err
-	}
-	started, err := startHolder(arguments(s), func(p *exec.Cmd) {
-		p.Stdout, p.Stderr, p.Env, p.Dir = words, words, env, s.Cwd
-	})
-	words.Close()
-	if err != nil {
-		said.Close()
-		return nil, fmt.Errorf("the process of the session: %w", err)
-	}
-	h := &editorHolder{holder: started, said: said}
-	h.reading.Go(h.read)
-	stop := context.AfterFunc(ctx, func() { h.signal(syscall.SIGTERM) })
-	defer stop()
-	c := rpc.Over(h)
-	report, err := c.Initialize(ctx, rpc.Setup{Front: introduction(doorDAP)})
-	if err != nil {
-		c.Cut()
-		return nil, h.why(err)
 	}
 	w := c.Welcome()
 	return &dap.Target{Session: c, Ranks: report.Ranks, First: w.Start, Snapshot: w.Snapshot,
 		Program: strings.Join(s.Line, " "), End: h.end}, nil
+}
+
+// ledBy starts the process of a session with some arguments, a changed environment and a folder, and is its first front
+// end. What it says when it fails is the error.
+func (a *app) ledBy(ctx context.Context, door string, args []string, changed map[string]*string,
+	folder string) (h *editorHolder, c *rpc.Client, report session.Report, err error) {
+	env, err := launch.Environ(a.env, directives(changed))
+	if err != nil {
+		return nil, nil, report, err
+	}
+	said, words, err := os.Pipe()
+	if err != nil {
+		return nil, nil, report, err
+	}
+	started, err := startHolder(args, func(p *exec.Cmd) {
+		p.Stdout, p.Stderr, p.Env, p.Dir = words, words, env, folder
+	})
+	words.Close()
+	if err != nil {
+		said.Close()
+		return nil, nil, report, fmt.Errorf("the process of the session: %w", err)
+	}
+	h = &editorHolder{holder: started, said: said}
+	h.reading.Go(h.read)
+	stop := context.AfterFunc(ctx, func() { h.signal(syscall.SIGTERM) })
+	defer stop()
+	c = rpc.Over(h)
+	report, err = c.Initialize(ctx, rpc.Setup{Front: introduction(door)})
+	if err != nil {
+		c.Cut()
+		return nil, nil, report, h.why(err)
+	}
+	return h, c, report, nil
 }
 
 // directives returns the changes of an environment.

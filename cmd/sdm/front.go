@@ -22,6 +22,7 @@ const (
 	doorConsole = "console"
 	doorDAP     = "dap"
 	doorWhy     = "why"
+	doorMCP     = "mcp"
 )
 
 // lead starts the process of a session for this invocation, and is its first front end.

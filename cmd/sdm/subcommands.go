@@ -37,6 +37,7 @@ var subcommands = []subcommand{
 	{name: "join", make: func(env []string) command { return &joinOptions{options: newOptions(env)} }},
 	{name: "sessions", make: func([]string) command { return &sessionsOptions{} }},
 	{name: "dap", make: func(env []string) command { return &dapOptions{options: newOptions(env)} }},
+	{name: "mcp", make: func(env []string) command { return &mcpOptions{options: newOptions(env)} }},
 	{name: "listen", make: func(env []string) command { return &listenOptions{options: newOptions(env)} }},
 	{name: "sim", make: func(env []string) command { return &simOptions{options: newOptions(env)} }, whole: true},
 	{name: "core", make: func(env []string) command { return &coreOptions{options: newOptions(env)} }},

@@ -24,12 +24,13 @@ My job crashes or computes nonsense:
 More:
   sdm sessions [flags]                       your live sessions, on this host and others
   sdm dap    [flags]                         for editors: the Debug Adapter Protocol (docs/editors.md)
+  sdm mcp    [flags]                         for agents: the Model Context Protocol (docs/agents.md)
   sdm listen [flags] [HOST:]PORT             wait for a master to dial in and drive it
   sdm sim    [flags] -n N                    simulated ranks, up to millions: try all this on a laptop
   sdm doctor [HOST...]                       what works on this machine, what does not, what to do
   sdm version
   sdm help   [run | attach | why | stacks | waits | watch | open | diff-files | core | listen | doctor | sim | commands | sets |
-              join | sessions | dap | ways | COMMAND]
+              join | sessions | dap | mcp | ways | COMMAND]
 
 sdm help run tells the flags, sdm help ways which of them have no place with which starter, and
 sdm help commands what can be typed at the prompt.
@@ -295,5 +296,16 @@ started it. Its threads are groups of ranks that stand in the same place. launch
 program, args, cwd, env and np; starter ("mpirun -n 8"); attach (what sdm attach takes); session (a
 session to join); core; hangFile; stopOnEntry, stopAt and flags (further ones of the subcommand).
 The debug console takes all commands of the prompt. docs/editors.md tells how editors are set up.
+
+`
+
+const usageMCP = `sdm mcp [flags]
+
+For agents, programs that a language model drives: sdm speaks the Model Context Protocol with the client that has
+started it, at standard input and output. Its tools look at jobs, hang files and sessions (sdm_why), begin sessions and
+steer them. Sessions go on when the client ends; sdm sessions lists them. docs/agents.md tells more; agents that only
+have a shell use sdm why.
+
+  sdm mcp --print-config                  what to write into the settings of clients
 
 `

@@ -95,6 +95,9 @@ func (o *whyOptions) planSession(a *app) *plan {
 		}
 		t, w := talk.New(c, all), c.Welcome()
 		defer func() { c.Leave(w.Cursor) }() // what the ranks wrote stays unseen
+		if err := t.Heard(l.ctx, w.Snapshot); err != nil {
+			return a.fail(statusOf(err, console.StatusNotStarted), err)
+		}
 		id := o.args[0]
 		return a.writePage(l.ctx, why.Subject{Talk: t, Ranks: all, All: all,
 			Try:  func(line string) string { return "sdm join " + id + " -b -e " + ssh.Quote(line) },

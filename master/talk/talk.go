@@ -183,6 +183,38 @@ func (t *Talk) until(ctx context.Context, is func() bool) error {
 	}
 }
 
+// Wrote waits until ranks have written something after the event with a number.
+func (t *Talk) Wrote(ctx context.Context, number uint64) (*session.States, error) {
+	err := t.until(ctx, func() bool {
+		return slices.ContainsFunc(t.after(number), func(e session.Event) bool { return e.Group.Kind.IsOutput() })
+	})
+	return t.States(), err
+}
+
+// Heard waits until so many events have come: those of the snapshot of a session that several share.
+func (t *Talk) Heard(ctx context.Context, events int) error {
+	return t.until(ctx, func() bool { return t.first-1+uint64(len(t.kept)) >= uint64(events) })
+}
+
+// Stand waits until ranks that were resumed after the event with a number have run, and none runs any more.
+func (t *Talk) Stand(ctx context.Context, ranks rank.Set, number uint64) (*session.States, error) {
+	err := t.until(ctx, func() bool {
+		rest := ranks
+		for _, e := range t.after(number) {
+			if k := e.Group.Kind; k == protocol.KindRunning || k == protocol.KindStopped || k.IsEnd() {
+				rest = rest.Minus(e.Group.Ranks)
+			}
+		}
+		return (rest.IsEmpty() || number+1 < t.first) && t.states.NoneRuns(ranks)
+	})
+	return t.States(), err
+}
+
+// after returns the events after the one with a number, as far as they are kept. The lock must be held.
+func (t *Talk) after(number uint64) []session.Event {
+	return t.kept[min(max(number+1, t.first)-t.first, uint64(len(t.kept))):]
+}
+
 // Reach waits until the states of the ranks are as wanted, or the context or the session ends, and returns them.
 func (t *Talk) Reach(ctx context.Context, wanted func(*session.States) bool) (*session.States, error) {
 	err := t.until(ctx, func() bool { return wanted(t.states) })
@@ -201,10 +233,9 @@ func (t *Talk) Since(number uint64) (events []session.Event, missed uint64) {
 	t.mu.Lock()
 	defer t.mu.Unlock()
 	if number+1 < t.first {
-		missed, number = t.first-1-number, t.first-1
+		missed = t.first - 1 - number
 	}
-	skip := min(number+1-t.first, uint64(len(t.kept)))
-	return slices.Clone(t.kept[skip:]), missed
+	return slices.Clone(t.after(number)), missed
 }
 
 // Next returns the number of the last event.

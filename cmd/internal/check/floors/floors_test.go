@@ -34,6 +34,8 @@ var doors = map[string][]string{
 	"golang.org/x/term":                  {"sdm/master/frontend/console", "sdm/cmd"},
 	"golang.org/x/sys":                   {"sdm/protocol/userfile", "sdm/launch/local", "sdm/launch/mpir", "sdm/backend/gdb", "sdm/backend/probe/internal/hold", "sdm/backend/probe/internal/proc", "sdm/master/frontend/rpc", "sdm/server", "sdm/cmd"},
 	"github.com/cockroachdb/datadriven":  {"sdm/backend/backendtest"}, // imported by tests only
+
+	"github.com/modelcontextprotocol/go-sdk": {"sdm/master/frontend/mcp"},
 }
 
 // testDoors maps modules to the packages whose tests may import them.

@@ -1,0 +1,221 @@
+// sdm mcp: an agent in place of the console.
+
+package main
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"os/exec"
+	"strconv"
+	"strings"
+	"syscall"
+	"time"
+
+	"github.com/spf13/pflag"
+	"golang.org/x/sys/unix"
+
+	"sdm/cmd/internal/sessions"
+	"sdm/cmd/internal/startup"
+	"sdm/master/frontend/console"
+	"sdm/master/frontend/mcp"
+	"sdm/master/frontend/rpc"
+	"sdm/master/text"
+	"sdm/protocol"
+	"sdm/protocol/canonical"
+)
+
+// mcpOptions are the values of the flags of sdm mcp.
+type mcpOptions struct {
+	options
+	allow       string
+	printConfig bool
+}
+
+// permissions are the values of --allow, each of which includes those before it.
+var permissions = []string{protocol.Look: "look", protocol.Steer: "steer", protocol.Change: "change"}
+
+// flags returns the flags of sdm mcp.
+func (o *mcpOptions) flags() *flagSet {
+	f := newFlags("mcp", usageMCP)
+	f.foot = "" // the ranks are the business of the tools
+	f.add("What the agent may do", func(f *pflag.FlagSet) {
+		f.StringVar(&o.allow, "allow", "steer", "look: only look; steer: also start, attach, resume, set breakpoints and end what it has started; change: also change the program, and any line for gdb")
+		f.BoolVar(&o.printConfig, "print-config", false, "print what to write into the settings of usual clients, and end")
+	})
+	f.add("Log", o.job.Servers.LogFlags.Declare)
+	return f
+}
+
+// plan checks the options: the client at standard input and output drives sessions.
+func (o *mcpOptions) plan(a *app, f *flagSet) (*plan, error) {
+	if f.NArg() > 0 {
+		return nil, fmt.Errorf("%q: what is debugged is said by the agent, with its tools", f.Arg(0))
+	}
+	allow := choice{"--allow", o.allow, permissions}
+	if err := errors.Join(allow.check(), o.logLevels().check()); err != nil {
+		return nil, err
+	}
+	p := &plan{options: &o.options}
+	p.serve = func(l *lifetime) console.Status { return a.serveAgent(l.ctx, p, o) }
+	if o.printConfig {
+		p.alone = func() console.Status { return a.printConfig(o.allow) }
+	}
+	return p, nil
+}
+
+// printConfig writes the settings of clients.
+func (a *app) printConfig(allow string) console.Status {
+	self, err := os.Executable()
+	if err != nil {
+		self = "sdm"
+	}
+	type server struct {
+		Type    string   `json:"type,omitempty"`
+		Command string   `json:"command"`
+		Args    []string `json:"args"`
+	}
+	s := server{Command: self, Args: []string{"mcp", "--allow", allow}}
+	most := canonical.JSON(map[string]any{"mcpServers": map[string]server{"sdm": s}})
+	s.Type = "stdio"
+	some := canonical.JSON(map[string]any{"servers": map[string]server{"sdm": s}})
+	fmt.Fprintf(a.out, "Clients with a file of \"mcpServers\" (.mcp.json in a project, and most others):\n%s\n\n"+
+		"VS Code (.vscode/mcp.json):\n%s\n\nOn a login node, from elsewhere: command \"ssh\", args [\"-T\", \"HOST\", \"%s\", \"mcp\"]\n",
+		most, some, self)
+	return console.StatusGood
+}
+
+// serveAgent serves the client at standard input and output.
+func (a *app) serveAgent(ctx context.Context, p *plan, o *mcpOptions) console.Status {
+	out, err := a.takeOutput()
+	if err != nil {
+		return a.fail(console.StatusNotStarted, err)
+	}
+	allow := protocol.Look
+	for i, name := range permissions {
+		if name == o.allow {
+			allow = protocol.Permission(i)
+		}
+	}
+	conn := newStreams(a.stdin, out)
+	defer conn.Close()
+	err = mcp.Serve(ctx, conn, conn, mcp.Config{
+		Version: startup.Build(), Allow: allow, Start: a.startForAgent, Join: a.joinForAgent, Why: a.whyForAgent,
+		Sessions: sessionsForAgent, Log: p.log,
+	})
+	if err != nil && !errors.Is(err, io.EOF) && ctx.Err() == nil {
+		p.log.Debug("the client is gone", "err", err)
+	}
+	return statusOf(context.Cause(ctx), console.StatusGood)
+}
+
+// takeOutput returns standard output for the protocol, and lets everything else that is written there go to standard
+// error: what is not of the protocol would end the connection.
+func (a *app) takeOutput() (io.Writer, error) {
+	fd, err := unix.FcntlInt(a.stdout.Fd(), unix.F_DUPFD_CLOEXEC, 3)
+	if err != nil {
+		return nil, err
+	}
+	if err := unix.Dup3(int(a.stderr.Fd()), int(a.stdout.Fd()), 0); err != nil {
+		return nil, err
+	}
+	return os.NewFile(uintptr(fd), "client"), nil
+}
+
+// How long sessions of agents go on without anybody in them. Attached ranks that stand are let go after a sixth of it.
+const (
+	agentKeep       = 15 * time.Minute
+	agentKeepAttach = 12 * time.Minute
+)
+
+// agentArguments returns the command line that does what an agent asks for.
+func agentArguments(s mcp.Start) []string {
+	args := []string{"--keep", agentKeep.String()}
+	if s.Ranks != "" {
+		args = append(args, "--ranks", s.Ranks)
+	}
+	switch {
+	case s.Attach != "":
+		args[1] = agentKeepAttach.String()
+		return append(append([]string{"attach"}, args...), "--", s.Attach)
+	case len(s.Core) > 0:
+		return append(append([]string{"core"}, args...), s.Core...)
+	}
+	if s.NP > 0 {
+		args = append(args, "-n", strconv.Itoa(s.NP))
+	}
+	if s.StopAt != "" {
+		args = append(args, "--stop-at", s.StopAt)
+	}
+	return append(append(append([]string{"run"}, args...), "--"), s.Run...)
+}
+
+// startForAgent starts the process of a session.
+func (a *app) startForAgent(ctx context.Context, s mcp.Start) (*mcp.Target, error) {
+	env := map[string]*string{}
+	for name, value := range s.Env {
+		env[name] = &value
+	}
+	h, c, report, err := a.ledBy(ctx, doorMCP, agentArguments(s), env, s.Cwd)
+	if err != nil {
+		return nil, err
+	}
+	t := agentTarget(c)
+	t.Ranks = report.Ranks
+	leave := t.Leave
+	t.Leave = func(cursor uint64) { leave(cursor); h.said.Close() }
+	return t, nil
+}
+
+// joinForAgent joins a session.
+func (a *app) joinForAgent(ctx context.Context, id string) (*mcp.Target, error) {
+	o := &joinOptions{options: newOptions(a.env)}
+	c, all, err := enter(ctx, o, []string{id}, introduction(doorMCP))
+	if err != nil {
+		return nil, err
+	}
+	t := agentTarget(c)
+	t.Ranks = all
+	return t, nil
+}
+
+// agentTarget returns a session that was joined.
+func agentTarget(c *rpc.Client) *mcp.Target {
+	w := c.Welcome()
+	return &mcp.Target{Session: c, ID: w.Session, First: w.Start, AtEnd: w.AtEnd, Snapshot: w.Snapshot,
+		Front: w.Front.Number, Leave: c.Leave}
+}
+
+// whyForAgent runs sdm why: a process of its own ends with the call, and its faults are its own.
+func (a *app) whyForAgent(ctx context.Context, of string) (string, error) {
+	self, err := os.Executable()
+	if err != nil {
+		return "", err
+	}
+	var said bytes.Buffer
+	process := exec.CommandContext(ctx, self, "why", "--", of)
+	process.Args[0], process.Env, process.Stderr = "sdm", a.env, &said
+	process.Cancel = func() error { return process.Process.Signal(syscall.SIGTERM) }
+	process.WaitDelay = time.Second
+	page, err := process.Output()
+	switch {
+	case ctx.Err() != nil:
+		return "", ctx.Err()
+	case err != nil && len(page) == 0:
+		return "", errors.New(text.Clean(strings.TrimPrefix(strings.TrimSpace(said.String()), "sdm: ")))
+	}
+	return string(page), nil
+}
+
+// sessionsForAgent lists the sessions.
+func sessionsForAgent(ctx context.Context) (string, error) {
+	found, troubles := sessions.List(ctx)
+	list := string(sessionTable(askSessions(ctx, found, askSession), time.Now()))
+	for _, t := range troubles {
+		list += "passed over: " + text.Clean(t.Error()) + "\n"
+	}
+	return list, nil
+}
