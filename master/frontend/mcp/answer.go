@@ -100,6 +100,7 @@ func (y *reply) states(ranks rank.Set, states *session.States) {
 // since adds what happened after a cursor besides changes of states: output and the like, each line of it after a |,
 // since the words are the program's.
 func (y *reply) since(cursor uint64, ranks rank.Set) {
+	y.r.told.Store(y.r.Next())
 	events, missed := y.r.Since(cursor)
 	var b strings.Builder
 	for _, e := range events {

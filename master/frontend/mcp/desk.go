@@ -12,6 +12,7 @@ import (
 	"slices"
 	"strings"
 	"sync"
+	"sync/atomic"
 	"time"
 
 	"sdm/master/language"
@@ -44,7 +45,8 @@ type desk struct {
 type room struct {
 	*talk.Talk
 	Target
-	own bool // this desk has started it
+	own  bool          // this desk has started it
+	told atomic.Uint64 // number of the last event that was told
 }
 
 // deed is something that is not done twice.

@@ -129,7 +129,7 @@ func (d *desk) wait(ctx context.Context, a args) (string, error) {
 		return "", err
 	}
 	if a.Cursor == 0 {
-		a.Cursor = r.Next()
+		a.Cursor = r.told.Load()
 	}
 	d.stand(ctx, y, ranks, a.For, a.Cursor)
 	return y.text(a.Budget, "sdm_wait with this cursor and fewer ranks, or a larger budget"), nil
