@@ -217,8 +217,18 @@ func (p *page) ends(states *session.States) string {
 	return b.String()
 }
 
-// maxAsked bounds the ranks whose values are asked for.
-const maxAsked = 3
+// Bounds of the ranks whose values are asked for, and of the frames in which they are.
+const (
+	maxAsked = 64
+	maxSpots = 3
+)
+
+// spot is a frame that has source, and the odd ranks that are in it.
+type spot struct {
+	place string
+	level int
+	ranks rank.Set
+}
 
 // values returns the values that a hang file has, or the local variables of odd ranks that stand under gdb.
 func (p *page) values(ctx context.Context, states *session.States) string {
@@ -230,21 +240,28 @@ func (p *page) values(ctx context.Context, states *session.States) string {
 		}
 		return b.String()
 	}
+	var spots []spot
 	n := 0
 	for r := range p.odd.Intersect(states.In(session.Stopped)).All() {
 		if n++; n > maxAsked {
 			break
 		}
 		level, place := p.own(r)
-		if level < 0 {
+		i := slices.IndexFunc(spots, func(x spot) bool { return x.place == place })
+		switch {
+		case level < 0 || i < 0 && len(spots) == maxSpots:
 			continue
+		case i < 0:
+			i, spots = len(spots), append(spots, spot{place: place, level: level})
 		}
-		one := rank.Of(r)
-		args := protocol.Args{Frame: &level}
-		answer, err := p.Talk.Ask(ctx, session.Call{Command: "info locals", Ranks: one.String(), Args: args})
+		spots[i].ranks = spots[i].ranks.Union(rank.Of(r))
+	}
+	for _, x := range spots {
+		args := protocol.Args{Frame: &x.level}
+		answer, err := p.Talk.Ask(ctx, session.Call{Command: "info locals", Ranks: x.ranks.String(), Args: args})
 		if err == nil && !answer.Results().IsEmpty() {
-			out, _ := p.w.Answers(text.Asked{Command: "info locals", Ranks: one}, answer.Groups)
-			b.WriteString("in " + text.Clean(place) + ":\n" + out)
+			out, _ := p.w.Answers(text.Asked{Command: "info locals", Ranks: x.ranks}, answer.Groups)
+			b.WriteString("in " + text.Clean(x.place) + ":\n" + out)
 		}
 	}
 	return b.String()
