@@ -45,7 +45,7 @@ type desk struct {
 type room struct {
 	*talk.Talk
 	Target
-	own  bool          // this desk has started it
+	own  bool          // this desk has started its ranks
 	told atomic.Uint64 // number of the last event that was told
 }
 
@@ -162,7 +162,7 @@ func (d *desk) room(ctx context.Context, id string) (*room, error) {
 
 // enter makes a session one of the agent's.
 func (d *desk) enter(t Target, own bool) *room {
-	r := &room{Talk: talk.New(t.Session, t.Ranks), Target: t, own: own}
+	r := &room{Talk: talk.New(t.Session, t.Ranks), Target: t, own: own && t.AtEnd != "detached"}
 	d.mu.Lock()
 	defer d.mu.Unlock()
 	d.rooms[t.ID], d.last = r, t.ID

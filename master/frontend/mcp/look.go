@@ -8,6 +8,7 @@ import (
 	"errors"
 	"fmt"
 	"regexp"
+	"slices"
 	"strings"
 
 	"sdm/master/session"
@@ -175,6 +176,9 @@ func (r *room) set(s string) (rank.Set, error) {
 	return set, err
 }
 
+// deadly are the commands that may end ranks: they are for ranks that the agent has started. It is read only.
+var deadly = []string{"kill", "run", "signal"}
+
 func (d *desk) command(ctx context.Context, a args) (string, error) {
 	if word, rest, _ := strings.Cut(strings.TrimSpace(a.Line), " "); word == "help" {
 		return helpOn(rest)
@@ -186,6 +190,9 @@ func (d *desk) command(ctx context.Context, a args) (string, error) {
 	cmd, c, err := parsed(a.Line)
 	if err == nil {
 		err = d.permit(&c)
+	}
+	if err == nil && slices.Contains(deadly, c.Command) && !r.own && d.cfg.Allow < protocol.Change {
+		err = fmt.Errorf("%s: this sdm mcp has not started these ranks (--allow change, which only the user can give)", c.Command)
 	}
 	if err != nil {
 		return "", err

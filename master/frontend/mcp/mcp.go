@@ -95,10 +95,11 @@ func newServer(d *desk) *sdk.Server {
 		if t.needs > d.cfg.Allow {
 			continue
 		}
-		destroys := t.destroys
+		destroys := t.destroys && d.cfg.Allow > protocol.Look
+		looks := t.needs == protocol.Look && !destroys
 		s.AddTool(&sdk.Tool{Name: t.name, Description: t.what, InputSchema: json.RawMessage(t.schema()),
-			Annotations: &sdk.ToolAnnotations{ReadOnlyHint: t.needs == protocol.Look, DestructiveHint: &destroys,
-				IdempotentHint: t.needs == protocol.Look, OpenWorldHint: &no}},
+			Annotations: &sdk.ToolAnnotations{ReadOnlyHint: looks, DestructiveHint: &destroys, IdempotentHint: looks,
+				OpenWorldHint: &no}},
 			func(ctx context.Context, r *sdk.CallToolRequest) (*sdk.CallToolResult, error) {
 				text, failed := d.call(ctx, t.name, r.Params.Arguments)
 				return &sdk.CallToolResult{Content: []sdk.Content{&sdk.TextContent{Text: text}}, IsError: failed}, nil
