@@ -23,6 +23,7 @@ const (
 	doorDAP     = "dap"
 	doorWhy     = "why"
 	doorMCP     = "mcp"
+	doorWeb     = "web"
 )
 
 // lead starts the process of a session for this invocation, and is its first front end.

@@ -38,6 +38,7 @@ var subcommands = []subcommand{
 	{name: "sessions", make: func([]string) command { return &sessionsOptions{} }},
 	{name: "dap", make: func(env []string) command { return &dapOptions{options: newOptions(env)} }},
 	{name: "mcp", make: func(env []string) command { return &mcpOptions{options: newOptions(env)} }},
+	{name: "web", make: func(env []string) command { return newWebOptions(env) }},
 	{name: "listen", make: func(env []string) command { return &listenOptions{options: newOptions(env)} }},
 	{name: "sim", make: func(env []string) command { return &simOptions{options: newOptions(env)} }, whole: true},
 	{name: "core", make: func(env []string) command { return &coreOptions{options: newOptions(env)} }},

@@ -25,12 +25,13 @@ More:
   sdm sessions [flags]                       your live sessions, on this host and others
   sdm dap    [flags]                         for editors: the Debug Adapter Protocol (docs/editors.md)
   sdm mcp    [flags]                         for agents: the Model Context Protocol (docs/agents.md)
+  sdm web    [flags] [ID | FILE]             a session or hang file as a page for your browser (docs/web.md)
   sdm listen [flags] [HOST:]PORT             wait for a master to dial in and drive it
   sdm sim    [flags] -n N                    simulated ranks, up to millions: try all this on a laptop
   sdm doctor [HOST...]                       what works on this machine, what does not, what to do
   sdm version
   sdm help   [run | attach | why | stacks | waits | watch | open | diff-files | core | listen | doctor | sim | commands | sets |
-              join | sessions | dap | mcp | ways | COMMAND]
+              join | sessions | dap | mcp | web | ways | COMMAND]
 
 sdm help run tells the flags, sdm help ways which of them have no place with which starter, and
 sdm help commands what can be typed at the prompt.
@@ -307,5 +308,17 @@ steer them. Sessions go on when the client ends; sdm sessions lists them. docs/a
 have a shell use sdm why.
 
   sdm mcp --print-config                  what to write into the settings of clients
+
+`
+
+const usageWeb = `sdm web [flags] [ID | FILE]
+
+Shows a session, or a hang file, as a page: all ranks at a glance, the odd ones first, their stacks, what they wait for,
+values over the ranks, output. It joins a session as sdm join does and prints a link, which opens once. The page looks
+only, unless --allow steer is given. Only programs of your own user reach it. Where sdm runs at the other end of ssh, it
+listens at a Unix socket and prints the line of ssh that leads there. docs/web.md tells more.
+
+  sdm web                     the session that runs
+  sdm web sdm-hang-1234       a file that sdm watch has left
 
 `

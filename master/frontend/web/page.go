@@ -1,0 +1,35 @@
+// The files of the page.
+
+package web
+
+import (
+	"embed"
+	"net/http"
+	"path"
+)
+
+//go:embed page
+var files embed.FS
+
+// contentTypes are the types of the files, by the ends of their names.
+var contentTypes = map[string]string{
+	".html": "text/html; charset=utf-8",
+	".css":  "text/css; charset=utf-8",
+	".mjs":  "text/javascript; charset=utf-8",
+}
+
+// servePage serves a file of the page.
+func servePage(w http.ResponseWriter, r *http.Request) {
+	name := r.URL.Path
+	if name == "/" {
+		name = "/index.html"
+	}
+	body, err := files.ReadFile("page" + name)
+	kind := contentTypes[path.Ext(name)]
+	if err != nil || kind == "" {
+		http.NotFound(w, r)
+		return
+	}
+	w.Header().Set("Content-Type", kind)
+	_, _ = w.Write(body) // or the browser is gone
+}
