@@ -15,6 +15,7 @@ var files embed.FS
 var contentTypes = map[string]string{
 	".html": "text/html; charset=utf-8",
 	".css":  "text/css; charset=utf-8",
+	".svg":  "image/svg+xml",
 	".mjs":  "text/javascript; charset=utf-8",
 }
 

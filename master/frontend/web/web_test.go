@@ -355,3 +355,20 @@ func TestStop(t *testing.T) {
 		t.Log(err) // cut
 	}
 }
+
+// TestPage serves the files of the page, each of its type, and nothing else.
+func TestPage(t *testing.T) {
+	s := newScene(t, protocol.Look)
+	entries, err := files.ReadDir("page")
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, e := range entries {
+		if code, body := s.ask("GET", "/"+e.Name(), "", nil); code != 200 || body == "" {
+			t.Errorf("%s: %d", e.Name(), code)
+		}
+	}
+	if code, body := s.ask("GET", "/", "", nil); code != 200 || strings.Contains(body, "<script>") || strings.Contains(body, "style=") {
+		t.Errorf("the page has what its policy forbids: %d", code)
+	}
+}
