@@ -49,7 +49,7 @@ platform:
 	@case ' $(PLATFORMS) ' in *" $$($(GO) env GOOS)/$$($(GO) env GOARCH) "*) ;; \
 	  *) echo "sdm runs on $(PLATFORMS) only, not on $$($(GO) env GOOS)/$$($(GO) env GOARCH)"; exit 1;; esac
 
-.PHONY: platform help build demo test editors vscode apps check unit e2e lane1 lane2 floors lint lintbeside fuzz faults roots matrix tapes bench clean
+.PHONY: platform help build demo test editors web vscode apps check unit e2e lane1 lane2 floors lint lintbeside fuzz faults roots matrix tapes bench clean
 
 help: ## list the targets
 	@grep -hE '^[a-z0-9]+:.*##' $(MAKEFILE_LIST) | sed 's/:.*## /\t/' | expand -t 12
@@ -101,6 +101,10 @@ editors: build ## try sdm dap with real clients: VS Code's test client, Neovim, 
 	cd $(BIN)/editors && SDM=$(CURDIR)/$(BIN)/sdm node testsupport.js
 	SDM=$(CURDIR)/$(BIN)/sdm nvim --headless -u NONE -c 'luafile editors/nvim/client.lua'
 	SDM=$(CURDIR)/$(BIN)/sdm emacs --batch -l editors/emacs/test.el
+
+web: ## try the page of sdm web: its own modules, without a browser
+	@.ci/deps node
+	node --test master/frontend/web/testdata/page/
 
 vscode: ## pack the extension of VS Code into bin/sdm.vsix
 	@.ci/deps node npm

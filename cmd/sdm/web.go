@@ -110,8 +110,9 @@ func (a *app) serveWeb(ctx context.Context, o *webOptions, p *plan, args []strin
 }
 
 // webTarget joins the session, or opens the hang file, that the arguments name. leave parts from it.
-func (a *app) webTarget(ctx context.Context, o *webOptions, args []string) (c web.Config, leave func(uint64), err error) {
-	if len(args) > 0 && isFile(args[0]) {
+func (a *app) webTarget(ctx context.Context, o *webOptions, args []string) (
+	c web.Config, leave func(uint64), err error) {
+	if len(args) > 0 && (strings.Contains(args[0], "/") || isFile(args[0])) {
 		file, err := readHangFile(ctx, args[0])
 		if err != nil {
 			return c, nil, err
@@ -126,12 +127,6 @@ func (a *app) webTarget(ctx context.Context, o *webOptions, args []string) (c we
 	}
 	w := client.Welcome()
 	return web.Config{Session: client, Ranks: all, Welcome: &w, Program: w.Session}, client.Leave, nil
-}
-
-// isFile reports whether an argument is a file and not the name of a session.
-func isFile(arg string) bool {
-	info, err := os.Stat(arg)
-	return strings.Contains(arg, "/") || err == nil && info.Mode().IsRegular()
 }
 
 // awaitBrowsers listens as --listen says, or else at a Unix socket in a folder of its own where the user has come by

@@ -20,7 +20,7 @@ const (
 // errToken is the error of a token that is wrong, used or expired: which one is nobody's business.
 var errToken = errors.New("the link was used already, is too old, or is not of this sdm web: make a new one where sdm web runs (Enter)")
 
-// digest is what is kept of tokens and keys. Digests can be compared in any time: they tell nothing of what they are of.
+// digest is what is kept of tokens and keys. How long a comparison takes tells nothing of what they are of.
 type digest [sha256.Size]byte
 
 // access holds the tokens that can be redeemed and the keys that were given for them. It is pure: time and random texts

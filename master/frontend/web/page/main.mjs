@@ -16,7 +16,7 @@ let states = { groups: [], runs: runs.decode("") };
 let shape = null; // of the grid
 let at = 0; // rank of the grid's cursor
 let tree = [];
-let looked = false;
+let looked = 0; // version of the states when the stacks were looked at last; 0: not yet
 
 // make makes an element with text.
 function make(name, text, attributes = {}) {
@@ -168,8 +168,11 @@ async function loadStates() {
       showFocus();
       showGroups();
       const running = states.groups.some((g) => g.state === "running" || g.state === "watched");
-      $("look-hint").textContent = running && !session.past ? "running ranks are stopped for an instant" : "";
-      if (!looked && !running && states.groups.some((g) => g.state === "stopped")) look(0);
+      const hints = [];
+      if (looked > 0 && looked !== states.version) hints.push("ranks have gone on since these were looked at");
+      if (running && !session.past) hints.push("a look stops running ranks for an instant");
+      $("look-hint").textContent = hints.join("; ");
+      if (looked === 0 && !running && !session.past && states.groups.some((g) => g.state === "stopped")) look(0);
     }
   } finally {
     loading = false;
@@ -179,7 +182,7 @@ async function loadStates() {
 // --- stacks and verdict ---
 
 async function look(samples) {
-  looked = true;
+  looked = states.version ?? 0;
   const running = states.groups.some((g) => g.state === "running" || g.state === "watched");
   const args = samples > 0 ? { samples, every: "1s" } : running && !session.past ? { samples: 1 } : {};
   $("look").disabled = $("samples").disabled = true;
@@ -369,12 +372,14 @@ function listen() {
 async function start() {
   listen();
   await enter();
+  const first = loadStates();
   session = await ask("session");
   document.title = $("title").textContent = `${session.program || "sdm"}: ${session.n} ranks`;
   $("steer").hidden = !session.steer;
   $("samples").hidden = session.past;
   if (session.past) look(0);
-  await loadStates();
+  await first;
+  showFocus();
   document.documentElement.dataset.first = performance.now().toFixed(0);
   if (session.past) {
     const a = await ask("call", { command: "info file" }).catch(() => null);
