@@ -13,7 +13,8 @@ export const kinds = [
   { name: "lost", light: "#8e2bb8", dark: "#c678e6" },
 ];
 
-const badKind = 6; // and what is worse
+// badKind is the first of the kinds that are failures.
+export const badKind = 6;
 
 // kindOf returns the place of a group in kinds.
 export function kindOf(group) {

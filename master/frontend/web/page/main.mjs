@@ -1,7 +1,7 @@
 // The page: what is shown, and what a click or a key does. What ranks say is text, never HTML.
 
 import { ask, enter, follow } from "./api.mjs";
-import { kindOf, kinds, order, summary, where } from "./groups.mjs";
+import { badKind, kindOf, kinds, order, summary, where } from "./groups.mjs";
 import { label, layout, matches } from "./icicle.mjs";
 import { outputText, said } from "./lines.mjs";
 import * as runs from "./runs.mjs";
@@ -84,6 +84,7 @@ function drawGrid() {
   const image = context.createImageData(width, height);
   runs.paint(new Uint32Array(image.data.buffer), width, shape, units, is, colours, dims);
   context.putImageData(image, 0, 0);
+  ring(context, units);
   if (document.activeElement === canvas) {
     const unit = Math.floor(at / shape.per), side = Math.max(shape.side, 5);
     context.strokeStyle = dark.matches ? "#ffffff" : "#000000";
@@ -92,6 +93,24 @@ function drawGrid() {
   }
   canvas.setAttribute("aria-label", `${n} ranks: ${summary(states.groups)}`);
   document.documentElement.dataset.drawn = (performance.now() - began).toFixed(1);
+}
+
+const maxRings = 256;
+
+// ring marks the few failures among cells that are too small to be seen.
+function ring(context, units) {
+  if (shape.side >= 5) return;
+  const isBad = [false, ...states.groups.map((g) => kindOf(g) >= badKind)];
+  const marked = [];
+  for (let i = 0; i < units.length && marked.length <= maxRings; i++) if (isBad[units[i]]) marked.push(i);
+  if (marked.length > maxRings) return;
+  context.lineWidth = 2;
+  context.strokeStyle = dark.matches ? "#ffffff" : "#000000";
+  for (const i of marked) {
+    context.beginPath();
+    context.arc((i % shape.columns) * shape.side, Math.floor(i / shape.columns) * shape.side, 7, 0, 2 * Math.PI);
+    context.stroke();
+  }
 }
 
 // rankAt returns the first rank of a point of the grid, or -1.
@@ -186,6 +205,7 @@ async function look(samples) {
   const running = states.groups.some((g) => g.state === "running" || g.state === "watched");
   const args = samples > 0 ? { samples, every: "1s" } : running && !session.past ? { samples: 1 } : {};
   $("look").disabled = $("samples").disabled = true;
+  $("verdict").replaceChildren(make("li", "looking at the stacks"));
   try {
     const a = await ask("call", { command: "stacks", ranks: ranksForCall(), args });
     tree = a.stack ?? [];
@@ -200,12 +220,10 @@ async function look(samples) {
   }
 }
 
-const verdictWords = { deadlock: "deadlock", mismatch: "mismatch", cause: "cause", progress: "progress", none: "no verdict" };
-
 function showVerdict(a) {
   const items = (a.done.verdict ?? []).map((f) => {
     const li = make("li", "", { class: f.kind === "deadlock" || f.kind === "mismatch" ? "bad" : "" });
-    li.append(`${verdictWords[f.kind] ?? f.kind}${f.certain ? "" : ", so far"}: ${f.text} `);
+    li.append(`${f.kind === "none" ? "no verdict" : f.certain ? "certain" : "so far"}: ${f.text} `);
     if (f.ranks) li.append(focusButton(f.ranks, "take these ranks"));
     return li;
   });
