@@ -36,6 +36,8 @@ type request struct {
 	Command string        `json:"command"`
 	Ranks   string        `json:"ranks"`
 	Args    protocol.Args `json:"args"`
+	// Wait is how long ranks may take, in seconds; 0 is the wait of the session.
+	Wait float64 `json:"wait"`
 }
 
 // callFor returns the call for what a page asks, or why it is refused.
@@ -51,8 +53,12 @@ func callFor(r request, allow protocol.Permission) (c session.Call, err error) {
 		if needs := max(o.needs, protocol.PermissionFor(info, r.Args)); needs > allow {
 			return c, fmt.Errorf("%s is not allowed to this page (sdm web --allow steer allows it)", r.Command)
 		}
+		if r.Wait < 0 || r.Wait > maxCallTime.Seconds() {
+			return c, fmt.Errorf("wait: 0 to %v seconds", maxCallTime.Seconds())
+		}
 		r.Args.Pure = info.Takes("pure") // nothing may change
-		return session.Call{Command: r.Command, Ranks: r.Ranks, Args: r.Args}, nil
+		wait := time.Duration(r.Wait * float64(time.Second))
+		return session.Call{Command: r.Command, Ranks: r.Ranks, Wait: wait, Args: r.Args}, nil
 	}
 	return c, fmt.Errorf("%q is no command of the page", protocol.Clip(r.Command))
 }

@@ -190,6 +190,8 @@ func TestCalls(t *testing.T) {
 		`{"command":"break"}`:                    403,
 		`{"command":"gdb","args":{"text":"!"}}`:  403,
 		`{"command":"quit"}`:                     403,
+		`{"command":"stat","wait":1e9}`:          403,
+		`{"command":"stat","wait":-1}`:           403,
 		`{"command":"x","args":{"expr":"f()"}}`:  403,
 		`{"command":"stat","bad":1}`:             400,
 		`{"command":`:                            400,

@@ -200,6 +200,9 @@ async function loadStates() {
 
 // --- stacks and verdict ---
 
+// waitFor is how long many ranks may take, in seconds; 0 is the wait of the session.
+const waitFor = () => (session.n > 65_536 ? Math.min(100, Math.round(session.n / 15_000)) : 0);
+
 async function look(samples) {
   looked = states.version ?? 0;
   const running = states.groups.some((g) => g.state === "running" || g.state === "watched");
@@ -207,7 +210,7 @@ async function look(samples) {
   $("look").disabled = $("samples").disabled = true;
   $("verdict").replaceChildren(make("li", "looking at the stacks"));
   try {
-    const a = await ask("call", { command: "stacks", ranks: ranksForCall(), args });
+    const a = await ask("call", { command: "stacks", ranks: ranksForCall(), args, wait: waitFor() });
     tree = a.stack ?? [];
     showTree();
     $("stacks-text").textContent = a.text;
