@@ -374,3 +374,21 @@ func TestPage(t *testing.T) {
 		t.Errorf("the page has what its policy forbids: %d", code)
 	}
 }
+
+// BenchmarkStates encodes the states of a million ranks: in two groups, and each unlike its neighbours.
+func BenchmarkStates(b *testing.B) {
+	for name, step := range map[string]rank.ID{"two groups": 1 << 19, "all in turns": 2} {
+		b.Run(name, func(b *testing.B) {
+			states := session.NewStates(rank.Range(0, 1<<20-1))
+			var ids []rank.ID
+			for i := rank.ID(0); i < 1<<20; i += step {
+				ids = append(ids, i)
+			}
+			states.Feed(session.NewEvent(protocol.Group{Kind: protocol.KindRunning, Ranks: rank.Of(ids...)}))
+			b.ReportAllocs()
+			for b.Loop() {
+				b.ReportMetric(float64(len(encodeStates(1, states))), "bytes")
+			}
+		})
+	}
+}

@@ -175,6 +175,8 @@ function swatch(colour) {
 
 let loading = false, stale = false;
 
+// loadStates loads the states, and again if they have changed meanwhile; no more often than takes a fifth of a processor,
+// and not while nobody can see them.
 async function loadStates() {
   stale = true;
   if (loading) return;
@@ -182,23 +184,38 @@ async function loadStates() {
   try {
     while (stale) {
       stale = false;
-      const got = await ask("states");
-      states = { ...got, runs: runs.decode(got.runs) };
-      showFocus();
-      showGroups();
-      const running = states.groups.some((g) => g.state === "running" || g.state === "watched");
-      const hints = [];
-      if (looked > 0 && looked !== states.version) hints.push("ranks have gone on since these were looked at");
-      if (running && !session.past) hints.push("a look stops running ranks for an instant");
-      $("look-hint").textContent = hints.join("; ");
-      if (looked === 0 && !running && !session.past && states.groups.some((g) => g.state === "stopped")) look(0);
+      const began = performance.now();
+      await loadOnce();
+      const spent = performance.now() - began + Number(document.documentElement.dataset.drawn ?? 0);
+      if (!document.hidden) await new Promise((resolve) => setTimeout(resolve, 4 * spent));
+      else await new Promise((resolve) => addEventListener("visibilitychange", resolve, { once: true }));
     }
   } finally {
     loading = false;
   }
 }
 
+async function loadOnce() {
+  const got = await ask("states");
+  states = { ...got, runs: runs.decode(got.runs) };
+  showFocus();
+  showGroups();
+  const running = states.groups.some((g) => g.state === "running" || g.state === "watched");
+  const hints = [];
+  if (looked > 0 && looked !== states.version) hints.push("ranks have gone on since these were looked at");
+  if (running && !session.past) hints.push("a look stops running ranks for an instant");
+  $("look-hint").textContent = hints.join("; ");
+  lookAtRest();
+}
+
 // --- stacks and verdict ---
+
+// lookAtRest looks at the stacks for the first time, where that disturbs nobody.
+function lookAtRest() {
+  const running = states.groups.some((g) => g.state === "running" || g.state === "watched");
+  const still = !running && states.groups.some((g) => g.state === "stopped");
+  if (looked === 0 && session.n > 0 && (session.past || still)) look(0);
+}
 
 // waitFor is how long many ranks may take, in seconds; 0 is the wait of the session.
 const waitFor = () => (session.n > 65_536 ? Math.min(100, Math.round(session.n / 15_000)) : 0);
@@ -393,14 +410,12 @@ function listen() {
 async function start() {
   listen();
   await enter();
-  const first = loadStates();
-  session = await ask("session");
+  [session] = await Promise.all([ask("session"), loadOnce()]);
   document.title = $("title").textContent = `${session.program || "sdm"}: ${session.n} ranks`;
   $("steer").hidden = !session.steer;
   $("samples").hidden = session.past;
-  if (session.past) look(0);
-  await first;
   showFocus();
+  lookAtRest();
   document.documentElement.dataset.first = performance.now().toFixed(0);
   if (session.past) {
     const a = await ask("call", { command: "info file" }).catch(() => null);
