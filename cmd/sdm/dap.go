@@ -84,9 +84,9 @@ func (a *app) serveEditor(ctx context.Context, p *plan, conn io.ReadWriteCloser)
 	return a.fail(statusOf(err, console.StatusRankFailed), err)
 }
 
-// listenForEditors listens at a Unix socket, which only its user can reach, or at a port of this host: the protocol has
-// no way to prove who one is, so that no other user may be let in.
-func listenForEditors(addr string) (net.Listener, error) {
+// listenWithin listens at a Unix socket, which only its user can reach, or at a port of this host, for a protocol that
+// has no way to prove who one is, so that no other user may be let in. instead is how one reaches it from other hosts.
+func listenWithin(addr, instead string) (net.Listener, error) {
 	if network, _ := dial.Split(addr); network == "unix" {
 		return dial.Listen(addr)
 	}
@@ -95,14 +95,14 @@ func listenForEditors(addr string) (net.Listener, error) {
 		host, port = "", addr
 	}
 	if ip := net.ParseIP(cmp.Or(host, "127.0.0.1")); host != "localhost" && (ip == nil || !ip.IsLoopback()) {
-		return nil, fmt.Errorf("%s is not an address within this host: from others, ssh -T HOST sdm dap", host)
+		return nil, fmt.Errorf("%s is not an address within this host: from others, %s", host, instead)
 	}
 	return dial.Listen(net.JoinHostPort(cmp.Or(host, "127.0.0.1"), port))
 }
 
 // awaitEditors serves editors that connect, each in a goroutine; all have ended when it returns.
 func (a *app) awaitEditors(ctx context.Context, p *plan, addr string) console.Status {
-	l, err := listenForEditors(addr)
+	l, err := listenWithin(addr, "ssh -T HOST sdm dap")
 	if err != nil {
 		return a.fail(console.StatusUsage, fmt.Errorf("--listen: %w", err))
 	}

@@ -13,6 +13,7 @@ import (
 	"path/filepath"
 	"slices"
 	"strings"
+	"sync"
 
 	"github.com/spf13/pflag"
 
@@ -90,11 +91,15 @@ func (a *app) serveWeb(ctx context.Context, o *webOptions, p *plan, args []strin
 	if isTerminal(a.stdin) {
 		fmt.Fprintln(a.out, "a link opens once, within 5 minutes; Enter makes another one, Ctrl-C ends this")
 		in := dial.Interruptible(a.stdin)
-		defer in.Close()
-		go func() { // until the input is closed
+		var reading sync.WaitGroup // one, until the input is closed
+		reading.Go(func() {
 			for lines := bufio.NewScanner(in); lines.Scan(); {
 				show()
 			}
+		})
+		defer func() {
+			in.Close()
+			reading.Wait()
 		}()
 	}
 	err = door.Serve(ctx, web.Peers(l, p.log))
@@ -145,7 +150,7 @@ func (o *webOptions) awaitBrowsers(env []string) (l net.Listener, clean func(), 
 			os.RemoveAll(folder)
 		}
 	}
-	if l, err = listenForEditors(addr); err != nil {
+	if l, err = listenWithin(addr, "--listen unix:PATH and ssh -L 8080:PATH HOST"); err != nil {
 		clean()
 	}
 	return l, clean, err
