@@ -58,7 +58,7 @@ func randomFrontEnds(t *testing.T, seed uint64) {
 	r := rand.New(rand.NewPCG(seed, 0))
 	x := &echo{stream: session.NewStream(), random: r, all: ranks(t, "0-7")}
 	refused := map[*frontEnd]bool{} // its quit
-	var log []session.Event // everything that concerns everybody
+	var log []session.Event         // everything that concerns everybody
 	h := New(Config{Session: x, Ranks: ranks(t, "0-7"), Kept: []int{1 << 20, 8 * perEvent}[r.IntN(2)], Observe: func(e session.Event) {
 		if e.Cursor != 0 {
 			log = append(log, e)

@@ -29,6 +29,7 @@ var inside = map[string]func(in *insider){
 	"waits":   insideWaits,
 
 	"sessions": insideSessions,
+	"editors":  insideEditors,
 }
 
 // insider is such a process.

@@ -85,6 +85,7 @@ var sections = []struct {
 	{"watch", benchWatch, false},
 	{"grow", benchGrow, false},
 	{"sessions", benchSessions, false},
+	{"editors", benchEditors, false},
 	{"gdb", benchGDB, false},
 	{"shared", benchShared, false},
 	{"rounds", benchRounds, false},

@@ -43,7 +43,7 @@ func benchSessions(b *bench) {
 func (b *bench) lostTerminal(sdm string) time.Duration {
 	command := func(args ...string) *exec.Cmd {
 		cmd := exec.Command(sdm, args...)
-		cmd.Env = append(os.Environ(), "XDG_STATE_HOME="+filepath.Join(b.dir, "state"), "SDM_NO_RC=true")
+		cmd.Env = b.environment()
 		return cmd
 	}
 	console := command("run", "--keep", "1m", "-e", "print 6*7", "--stdin", "none", "-n", "4", b.program)
@@ -126,7 +126,7 @@ type sharedSession struct {
 // share gives the session a hub and a door. The first front end is in this process.
 func (t *talk) share() *sharedSession {
 	h := hub.New(hub.Config{Session: t.master, Ranks: t.all()})
-	addr := fmt.Sprintf("unix:@sdm-bench/%d/%d", os.Getpid(), t.ranks)
+	addr := fmt.Sprintf("unix:@sdm-bench/%d/%d", os.Getpid(), time.Now().UnixNano())
 	l, err := rpc.Listen(addr, rpc.Options{})
 	if err != nil {
 		fatal("listen", err)
