@@ -68,8 +68,8 @@ func (b *bench) adapterStart(sdm string) time.Duration {
 	return took
 }
 
-// consoleStart returns the time until the console of a session, as sdm begins one at a terminal, has an answer of 8 ranks
-// in main.
+// consoleStart returns the time until the console of a session, as sdm begins one at a terminal, has an answer of 8
+// ranks in main.
 func (b *bench) consoleStart(sdm string) time.Duration {
 	cmd := exec.Command(sdm, "run", "--keep", "1m", "-e", "print 6*7", "--stdin", "none", "-n", "8", b.program)
 	cmd.Env = b.environment()
@@ -216,7 +216,7 @@ func (e *editor) stopped() (body struct{ ThreadID int }) {
 	return body
 }
 
-// step steps the group of a thread and asks for what an editor shows then, again if further ranks have stopped meanwhile.
+// step steps the group of a thread and asks for what an editor shows then, again if further ranks have stopped.
 func (e *editor) step(thread int) int {
 	e.heard, e.asked, e.biggest = nil, 0, 0
 	e.send("next", fmt.Sprintf(`{"threadId":%d}`, thread))
@@ -234,7 +234,7 @@ func (e *editor) settled() (thread int) {
 	}
 }
 
-// look asks for the stack of a thread and the variables of its innermost frame. It returns false if the thread is no more.
+// look asks for the stack of a thread and the variables of its innermost frame; false: the thread is no more.
 func (e *editor) look(thread int) bool {
 	body, there := e.tryRequest("stackTrace", fmt.Sprintf(`{"threadId":%d}`, thread))
 	var frames struct{ StackFrames []struct{ ID int } }
@@ -278,8 +278,8 @@ type stepped struct {
 	e *editor // nil: a console
 }
 
-// again ends the session, if there is one, and begins another: the simulated program ends after some lines, and cannot be
-// started again.
+// again ends the session, if there is one, and begins another: the simulated program ends after some lines, and cannot
+// be started again.
 func (x *stepped) again(edited bool) {
 	x.end()
 	x.c = startSimulated(steppedRanks, 64, "binomial", "run 0ms\nloop all\n", nil)
@@ -319,7 +319,8 @@ func insideEditors(in *insider) {
 		typed.s.ask(session.Call{Command: "info locals"})
 	})
 	steps := compare(5, 4*lines, editor, console)
-	in.out.Encode(figure{What: fmt.Sprintf("a step of %d ranks with threads, stack and variables in an editor, against a console", steppedRanks),
+	in.out.Encode(figure{
+		What: fmt.Sprintf("a step of %d ranks with threads, stack, variables by sdm dap, against a console", steppedRanks),
 		Unit: "ms", Ours: ms(steps.times[0]), Floor: ms(steps.times[1]), Times: 1.2, Slack: 1})
 	e := edited.e
 	in.add("requests of that step", "count", float64(e.asked), 6)
@@ -333,7 +334,8 @@ func insideEditors(in *insider) {
 		e.request("pause", fmt.Sprintf(`{"threadId":%d}`, thread))
 		thread = e.settled()
 	})
-	in.add(fmt.Sprintf("%d ranks are continued and paused, until the editor shows them", steppedRanks), "ms", ms(stops(20)), 150)
+	in.add(fmt.Sprintf("%d ranks are continued and paused, until an editor shows them", steppedRanks), "ms",
+		ms(stops(20)), 150)
 	edited.end()
 	typed.end()
 
