@@ -33,6 +33,9 @@ func (a *app) share(l *lifetime, p *plan, j *job.Job) console.Status {
 	if p.keepGiven {
 		a.held.keep = p.keep
 	}
+	keep := hub.Keep{
+		For: a.held.keep, Attached: kind == console.AtEndDetached, Standing: min(p.keepStanding, a.held.keep),
+	}
 	entry, door := a.register(p, j.Ranks)
 	defer entry.Remove()
 	begun := share.NewBeginning(start.Command)
@@ -69,7 +72,6 @@ func (a *app) share(l *lifetime, p *plan, j *job.Job) console.Status {
 			}
 		})
 	}
-	keep := hub.Keep{For: a.held.keep, Attached: kind == console.AtEndDetached}
 	err = share.Keeper{
 		Hub: h, Keep: func() hub.Keep { return keep },
 		Begun: begun.Begun(), Started: j.Started, Remark: a.remark,

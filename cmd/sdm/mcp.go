@@ -125,21 +125,20 @@ func (a *app) takeOutput() (io.Writer, error) {
 	return os.NewFile(uintptr(fd), "client"), nil
 }
 
-// How long sessions of agents go on without anybody in them. Attached ranks that stand are let go after a sixth of it.
+// How long sessions of agents go on without anybody in them, and how long attached ranks may stand then.
 const (
-	agentKeep       = 15 * time.Minute
-	agentKeepAttach = 12 * time.Minute
+	agentKeep         = 15 * time.Minute
+	agentKeepStanding = 2 * time.Minute
 )
 
 // agentArguments returns the command line that does what an agent asks for.
 func agentArguments(s mcp.Start) []string {
-	args := []string{"--keep", agentKeep.String()}
+	args := []string{"--keep", agentKeep.String(), "--keep-standing", agentKeepStanding.String()}
 	if s.Ranks != "" {
 		args = append(args, "--ranks", s.Ranks)
 	}
 	switch {
 	case s.Attach != "":
-		args[1] = agentKeepAttach.String()
 		return append(append([]string{"attach"}, args...), "--", s.Attach)
 	case len(s.Core) > 0:
 		return append(append([]string{"core"}, args...), s.Core...)

@@ -29,11 +29,12 @@ type options struct {
 	match   string      // --match, in place of an argument of attach
 	mode    os.FileMode // --mode of the files that are written; 0: userfile.OwnMode
 
-	processes bool // the ranks are processes: their session can be left also without --keep
-	keep      time.Duration
-	keepGiven bool
-	outputLog string
-	on        string // host of the session process; "": this one
+	processes    bool // the ranks are processes: their session can be left also without --keep
+	keep         time.Duration
+	keepStanding time.Duration
+	keepGiven    bool
+	outputLog    string
+	on           string // host of the session process; "": this one
 }
 
 // newOptions returns options before the flags are read.
@@ -88,6 +89,7 @@ func (o *options) declareNodes(f *pflag.FlagSet) {
 // declareKeep adds --keep.
 func (o *options) declareKeep(f *pflag.FlagSet) {
 	f.Var(keepValue{o}, "keep", "how long a session goes on without anybody in it (default for processes, at a terminal: 30m); 0: it ends with this console")
+	f.Var(newDuration(&o.keepStanding, 0), "keep-standing", "how long ranks that sdm has attached to may stand still then; 0 is a sixth of --keep")
 	f.StringVar(&o.outputLog, "output-log", "", "`file` to which all that the ranks write is added while the session lasts, also while nobody is there")
 }
 
@@ -122,6 +124,8 @@ func (o *options) validate() error {
 		return fmt.Errorf("--on: %w", protocol.CheckHost(o.on))
 	case o.on != "" && o.ranks.stdinFile != "":
 		return errors.New("--on and --stdin-file: the file would be read by a console that may leave")
+	case o.keepStanding < 0:
+		return errors.New("--keep-standing cannot be negative (0: a sixth of --keep)")
 	case o.keep < 0:
 		return errors.New("--keep cannot be negative (0: the session ends with its console)")
 	case o.console.fold < 0:

@@ -21,6 +21,8 @@ func TestKeep(t *testing.T) {
 		{theirs, 5 * m, false, Due{LetGo: true, Next: 25 * m}},
 		{theirs, 6 * m, true, Due{Next: 24 * m}},
 		{theirs, time.Hour, true, Due{End: true}},
+		{Keep{For: 15 * m, Attached: true, Standing: 2 * m}, m, false, Due{Next: m}},
+		{Keep{For: 15 * m, Attached: true, Standing: 2 * m}, 2 * m, false, Due{LetGo: true, Next: 13 * m}},
 		{Keep{}, 0, false, Due{End: true}},
 	} {
 		if got := c.keep.After(c.absent, c.letGo); got != c.want {
