@@ -88,7 +88,7 @@ e2e: build ## real gdbs, real Open MPI and MPICH, real processes killed
 	@$(MAKE) --no-print-directory -j2 lane1 lane2
 
 lane1:
-	$(TESTSUM) $(RERUN) --packages '$(E2E)' -- -timeout 45m -parallel 4
+	$(TESTSUM) $(RERUN) --packages '$(E2E)' -- -timeout 45m -parallel 3
 
 lane2:
 	$(TESTSUM) $(RERUN) --packages '$(UNRACED)' -- -p 1 -timeout 45m
@@ -146,7 +146,7 @@ faults: ## 1,000 random fault schedules on simulated trees of 64 servers, 3,000 
 	$(GO) test -count=1 -timeout 30m -run '^TestSamplerEnds$$' ./cmd/internal/check/e2e -sampler-ends 1000
 	$(GO) test -count=1 -timeout 120m -run '^TestDAPAdapterEnds$$' ./cmd/internal/check/e2e -adapter-ends 1000
 	$(GO) test -count=1 -timeout 120m -run '^TestRandomSessionEnds$$' ./cmd/internal/check/e2e -session-ends 1000
-	$(TESTSUM) $(RERUN) --packages '$(E2E)' -- -race -timeout 120m -raced -all-prrte -all-hangs -all-dialogs -later
+	$(TESTSUM) $(RERUN) --packages '$(E2E)' -- -race -timeout 120m -raced -all-prrte -all-ways -all-hangs -all-dialogs -later
 	$(TESTSUM) $(RERUN) --packages '$(UNRACED)' -- -race -p 1 -timeout 60m
 	$(GO) test -count=1 -timeout 90m -run '^TestSessions$$' ./cmd/internal/check/oracle -sessions 1000
 	$(GO) test -count=1 -timeout 90m ./backend/probe/internal/sampler -thorough

@@ -16,7 +16,7 @@ import (
 
 // The number of random ends of attaches in total, and their seed.
 var (
-	ends    = flag.Int("ends", 20, "random ends of attaches to try on all kinds of jobs, together")
+	ends    = flag.Int("ends", 12, "random ends of attaches to try on all kinds of jobs, together")
 	endSeed = flag.Uint64("end-seed", 0, "seed of them; 0 is another one each time")
 )
 

@@ -28,6 +28,12 @@ const patience = 90 * time.Second
 // later needs another sdm-server, which is compiled for half a minute. Such refusals are tested by tree/overlay, too.
 var later = flag.Bool("later", false, "a server of a later version is refused")
 
+// allWays is about tests that go the same way with several MPIs, systems or starters, for half a minute each.
+var allWays = flag.Bool("all-ways", false, "each long way with each MPI and system; else each with one of them")
+
+// inTurn reports whether way number i is tried in case number k of two.
+func inTurn(i, k int) bool { return *allWays || i%2 == k%2 }
+
 // raced tells whether the programs of sdm are built with the race detector. They take two or three times as long then.
 var raced = flag.Bool("raced", false, "build the programs of sdm with the race detector")
 

@@ -62,6 +62,9 @@ func TestRunOnFourHosts(t *testing.T) {
 		"remote shell":               {"--remote-shell", o.remsh()},
 		"start tool":                 {"--start-tool", "for h in $(echo {hosts} | tr , ' '); do " + o.remsh() + " $h {daemon} & done; wait"},
 	} {
+		if further := strings.HasPrefix(name, "an argument"); further && !*allWays {
+			continue // the same daemons are started by the same starter
+		}
 		t.Run(name, func(t *testing.T) {
 			args := append([]string{"run", "-b", "-e", "stacks", "-e", "break sum", "-e", "continue",
 				"-e", "print mine->first", "-e", "delete", "-e", "continue"}, way...)

@@ -80,7 +80,7 @@ func TestSecondGDBFallsSilent(t *testing.T) {
 	pid := rank.cmd.Process.Pid
 	t.Cleanup(func() { syscall.Kill(pid, syscall.SIGKILL) })
 	gdb := strings.ReplaceAll(mutedGDB, "FIRST", fmt.Sprintf("%q", filepath.Join(s.dir, "first")))
-	front := &console{process: s.start("sdm", "attach", "-b", "-e", "print 31 * 71", "-e", "wait", "--gdb", s.file("gdb", gdb, 0o700), "--connect-wait", "4s", fmt.Sprint(pid)), size: 1}
+	front := &console{process: s.start("sdm", "attach", "-b", "-e", "print 31 * 71", "-e", "wait", "--gdb", s.file("gdb", gdb, 0o700), "--connect-wait", "8s", fmt.Sprint(pid)), size: 1}
 	if status := front.status(patience); status == 0 {
 		t.Errorf("all is well%s", front.said())
 	}

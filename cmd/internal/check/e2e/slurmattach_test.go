@@ -18,7 +18,10 @@ func TestSlurmAttach(t *testing.T) {
 	t.Parallel()
 	s, cluster := newCluster(t)
 	needPlugin := s.slurmPlugins(cluster)
-	for _, m := range starters {
+	for k, m := range starters {
+		if !inTurn(1, k) {
+			continue
+		}
 		t.Run("servers beside a running job, "+m.name, func(t *testing.T) { needPlugin(t, m); besideAStep(t, s.sub(t), cluster, m) })
 	}
 	t.Run("attach by a tool, and by srun", func(t *testing.T) { attachByTool(t, s.sub(t), cluster) })
@@ -26,7 +29,10 @@ func TestSlurmAttach(t *testing.T) {
 	t.Run("a job of components", func(t *testing.T) { heterogeneous(t, s.sub(t), cluster) })
 	t.Run("full interconnect, sattach of no use", func(t *testing.T) { hardSlurm(t, s.sub(t), cluster) })
 	t.Run("attach by the job's number", func(t *testing.T) { attachByNumber(t, s.sub(t), cluster) })
-	for _, m := range starters {
+	for k, m := range starters {
+		if !inTurn(0, k) {
+			continue
+		}
 		t.Run("attach by the number of a job of mpirun, "+m.name, func(t *testing.T) { attachInside(t, s.sub(t), cluster, m) })
 	}
 }
