@@ -192,7 +192,7 @@ exec srun --overlap --jobid=$job --mpi=none --input=none --ntasks-per-node=1 --n
 		front := &console{process: s.on(cluster.Hosts, 0, "sdm", append([]string{"attach", "-b", "-e", "info threads", "-e", "detach"}, target...)...), size: 4}
 		front.exits(0)
 		front.folded("attached, ", "")
-		front.says("[0-3] detached\n")
+		front.folded("detached", "")
 	}
 	bad := s.on(cluster.Hosts, 0, "sdm", "attach", "-b", "-e", "ranks", "--start-tool", "echo no job {jobid} >&2; exit 5", "job:"+id)
 	bad.exits(3)
