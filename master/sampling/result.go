@@ -42,10 +42,10 @@ func (s *samples) finish(now time.Duration) []Output {
 
 // results are the answers with the samples that have been taken.
 func (s *samples) results(now time.Duration) (out []Output) {
-	for _, n := range slices.Backward(slices.Sorted(maps.Keys(s.tally))) {
-		ranks := s.tally[n]
-		out = append(out, s.result(ranks.Minus(s.moved), n, false)...)
-		out = append(out, s.result(ranks.Intersect(s.moved), n, true)...)
+	for _, n := range slices.Backward(slices.Sorted(maps.Keys(s.found.tally))) {
+		ranks := s.found.tally[n]
+		out = append(out, s.result(ranks.Minus(s.found.moved), n, false)...)
+		out = append(out, s.result(ranks.Intersect(s.found.moved), n, true)...)
 	}
 	for _, e := range s.silent {
 		out = append(out, Answer{e})
@@ -76,13 +76,8 @@ func (s *samples) result(ranks rank.Set, n int, moved bool) []Output {
 	if s.plain {
 		body = canonical.JSON(plainResult{by})
 	}
-	g := protocol.Group{Kind: protocol.KindResult, Ranks: ranks, Stack: s.all.Only(ranks), Waits: s.waits.Only(ranks),
-		Body: body}
-	for _, c := range s.columns {
-		if c.Complete() || ranks.Equal(s.sampled()) { // another one cannot be split
-			g.Columns = append(g.Columns, c.Only(ranks))
-		}
-	}
+	g := s.found.group(ranks)
+	g.Body = body
 	return []Output{s.answer(g)}
 }
 

@@ -4,18 +4,12 @@ package sampling
 
 import (
 	"encoding/json"
-	"maps"
-	"slices"
-	"strings"
 	"time"
 
 	"sdm/master/session"
 	"sdm/protocol"
 	"sdm/protocol/canonical"
-	"sdm/protocol/column"
 	"sdm/protocol/rank"
-	"sdm/protocol/stack"
-	"sdm/protocol/wait"
 )
 
 // samples are the samples of one call. Running ranks are interrupted for each sample and continued
@@ -46,13 +40,9 @@ type samples struct {
 	cancelled bool // the call was cancelled; the ranks run on
 	answered  bool // in the midst of a sample, which is completed without an answer
 
-	last, all *stack.Tree // the last stacks of each rank; with hits the stacks of all samples
-	waits     *wait.Graph // of the last sample, with what has moved since the first
-	moved     rank.Set
-	tally     map[int]rank.Set // ranks by the number of samples that have them
-	columns   []column.Column  // of the last sample
-	first     session.Done
-	silent    []session.Event // groups without stacks
+	found  found
+	first  session.Done
+	silent []session.Event // groups without stacks
 }
 
 func newSamples(of *Sampler, now time.Duration, c Call) *samples {
@@ -164,23 +154,18 @@ func (s *samples) takeStacks(now time.Duration) []Output {
 			s.first = done
 		}
 		s.enter(answers, wait)
-		s.enterWaits(answers)
 		s.taken++
 		return s.release(now)
 	})
 }
 
-// enter adds the stacks of a sample. A rank that has failed, or was silent in the first one, is not
-// asked again.
+// enter adds a sample. A rank that has failed, or was silent in the first one, is not asked again.
 func (s *samples) enter(answers []session.Event, wait time.Duration) {
-	var tree *stack.Tree
-	var ranks rank.Set
-	s.columns = nil
+	var results []protocol.Group
 	for _, e := range answers {
 		switch {
 		case e.Group.Kind == protocol.KindResult:
-			tree, ranks = tree.Merge(e.Group.Stack), ranks.Union(e.Group.Ranks)
-			s.addColumns(e.Group.Columns)
+			results = append(results, e.Group)
 		case s.taken == 0 || e.Group.Kind != protocol.KindMissing:
 			s.asked = s.asked.Minus(e.Group.Ranks)
 			e.ID, e.Command = s.id, command
@@ -190,59 +175,7 @@ func (s *samples) enter(answers []session.Event, wait time.Duration) {
 			s.silent = append(s.silent, e)
 		}
 	}
-	before := s.count(ranks)
-	s.moved = s.moved.Union(s.last.Only(before).Moved(tree.Only(before)))
-	s.last = tree.Merge(s.last.Only(s.sampled().Minus(ranks)))
-	s.all = s.all.Merge(tree)
-}
-
-// count notes that ranks have answered once more. It returns those that had done so before.
-func (s *samples) count(ranks rank.Set) (before rank.Set) {
-	before = ranks.Intersect(s.sampled())
-	tally := map[int]rank.Set{1: ranks.Minus(before)}
-	for n, set := range s.tally {
-		tally[n] = tally[n].Union(set.Minus(ranks))
-		tally[n+1] = tally[n+1].Union(set.Intersect(ranks))
-	}
-	s.tally = tally
-	maps.DeleteFunc(s.tally, func(_ int, set rank.Set) bool { return set.IsEmpty() })
-	return before
-}
-
-// sampled returns the ranks that some sample has.
-func (s *samples) sampled() (all rank.Set) {
-	for _, set := range s.tally {
-		all = all.Union(set)
-	}
-	return all
-}
-
-// addColumns adds the columns of some ranks to the columns of the sample.
-func (s *samples) addColumns(columns []column.Column) {
-	for _, c := range columns {
-		i := slices.IndexFunc(s.columns, func(d column.Column) bool { return d.Name == c.Name })
-		if i < 0 {
-			s.columns = append(s.columns, c)
-		} else {
-			s.columns[i] = s.columns[i].Merge(c)
-		}
-	}
-	slices.SortFunc(s.columns, func(c, d column.Column) int { return strings.Compare(c.Name, d.Name) })
-}
-
-// enterWaits keeps what the ranks of a sample wait for, compared with the sample before. What they
-// did before the first one does not count. Ranks without an answer keep what they did, as moved ones.
-func (s *samples) enterWaits(answers []session.Event) {
-	var all *wait.Graph
-	for _, e := range answers {
-		all = all.Merge(e.Group.Waits)
-	}
-	if s.taken == 0 {
-		s.waits = all.Unmoved()
-	} else {
-		silent := s.waits.Only(s.waits.Ranks().Minus(all.Ranks()))
-		s.waits = all.After(s.waits).Merge(silent.After(nil))
-	}
+	s.found.add(results, s.taken == 0)
 }
 
 // inWait replaces the wait of a step by the wait of the whole sample, in the body of a missing
