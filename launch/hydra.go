@@ -62,6 +62,13 @@ func FamilyOf(pid int) Family {
 	return f
 }
 
+// lines returns the command lines of the process and its descendants.
+func (f Family) lines() map[int][]string {
+	lines := maps.Clone(f.below)
+	lines[f.pid] = commandLine(f.pid)
+	return lines
+}
+
 // Descendants returns the descendants of the process, nearest first.
 func (f Family) Descendants() []int {
 	children := map[int][]int{}

@@ -17,8 +17,7 @@ func (f Family) ORTE(pid int) (PRRTE, bool) {
 	if filepath.Base(programOf(pid)) != "orterun" {
 		return PRRTE{}, false
 	}
-	lines := maps.Clone(f.below)
-	lines[f.pid] = commandLine(f.pid)
+	lines := f.lines()
 	f.identify(RankFrom{})
 	j := f.ps.readPRRTE(pid, lines)
 	j.Namespace = ""
@@ -35,14 +34,10 @@ func (f Family) ORTE(pid int) (PRRTE, bool) {
 // daemons on another host; "" if it is no such command. It is the number of the daemons' own job and
 // one: the ranks are the first job that is started.
 func orteJob(argv []string) string {
-	for _, w := range argv { // for a remote shell the daemon's command line is one argument
-		number := strings.Trim(after(strings.Fields(w), "ess_base_jobid"), `"'`)
-		if number == "" && w == "ess_base_jobid" {
-			number = strings.Trim(after(argv, w), `"'`)
-		}
-		if n, err := strconv.ParseUint(number, 10, 32); err == nil {
-			return strconv.FormatUint(n+1, 10)
-		}
+	words := strings.Fields(strings.Join(argv, " ")) // for a remote shell the daemon's command line is one argument
+	number := strings.Trim(after(words, "ess_base_jobid"), `"'`)
+	if n, err := strconv.ParseUint(number, 10, 32); err == nil {
+		return strconv.FormatUint(n+1, 10)
 	}
 	return ""
 }

@@ -38,8 +38,7 @@ const PRRTERadix = 64
 // PRRTE returns the job of prterun at the process or its descendants, if there is one. Of several
 // it takes that with the lowest process id, as a rule the oldest.
 func (f Family) PRRTE() (PRRTE, bool) {
-	lines := maps.Clone(f.below)
-	lines[f.pid] = commandLine(f.pid)
+	lines := f.lines()
 	for _, p := range slices.Sorted(maps.Keys(lines)) {
 		if isPRRTE(programOf(p), lines[p]) {
 			f.identify(RankFrom{})

@@ -16,7 +16,7 @@ import (
 func (m *Master) statusGroups(ranks rank.Set) []protocol.Group {
 	var groups []protocol.Group
 	for _, g := range m.states.Groups(ranks) {
-		groups = append(groups, protocol.Group{Kind: protocol.KindResult, Ranks: g.Ranks, Body: canonical.JSON(g.Status)})
+		groups = append(groups, g.Answer())
 	}
 	return groups
 }

@@ -30,6 +30,16 @@ type Group struct {
 	Waits *wait.Graph
 }
 
+// RanksOf returns the ranks of the groups of a kind.
+func RanksOf(groups []Group, kind Kind) (ranks rank.Set) {
+	for _, g := range groups {
+		if g.Kind == kind {
+			ranks = ranks.Union(g.Ranks)
+		}
+	}
+	return ranks
+}
+
 // HasFault reports whether the ranks answered with a fault of this kind.
 func (g Group) HasFault(kind FaultKind) bool {
 	var f Fault

@@ -65,3 +65,6 @@ func (k Kind) IsInformational() bool { return k == KindNote || k == KindLogged |
 func (k Kind) IsEnd() bool {
 	return k == KindExited || k == KindSignalled || k == KindDetached || k == KindLost
 }
+
+// TellsState reports whether a group tells the state of its ranks; see session.States.
+func (k Kind) TellsState() bool { return k >= KindStarted && k <= KindWatched || k == KindLost }

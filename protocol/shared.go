@@ -3,6 +3,7 @@
 package protocol
 
 import (
+	"slices"
 	"strconv"
 	"strings"
 )
@@ -77,6 +78,18 @@ const (
 	// Change alters the program, its memory or gdb, or gives gdb a line that may do anything.
 	Change
 )
+
+// permissions are the words for the permissions. It is read only.
+var permissions = [...]string{Look: "look", Steer: "steer", Change: "change"}
+
+// String returns the word for a permission.
+func (p Permission) String() string { return permissions[p] }
+
+// ParsePermission reads the word for a permission.
+func ParsePermission(word string) (p Permission, ok bool) {
+	i := slices.Index(permissions[:], word)
+	return Permission(max(i, 0)), i >= 0
+}
 
 // PermissionFor returns what a command with its arguments requires. Expressions may call functions of the program in
 // a look, too: front ends that must not let them have gdb refuse that (may-call-functions).

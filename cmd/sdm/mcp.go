@@ -35,9 +35,6 @@ type mcpOptions struct {
 	printConfig bool
 }
 
-// permissions are the values of --allow, each of which includes those before it.
-var permissions = []string{protocol.Look: "look", protocol.Steer: "steer", protocol.Change: "change"}
-
 // flags returns the flags of sdm mcp.
 func (o *mcpOptions) flags() *flagSet {
 	f := newFlags("mcp", usageMCP)
@@ -55,12 +52,13 @@ func (o *mcpOptions) plan(a *app, f *flagSet) (*plan, error) {
 	if f.NArg() > 0 {
 		return nil, fmt.Errorf("%q: what is debugged is said by the agent, with its tools", f.Arg(0))
 	}
-	allow := choice{"--allow", o.allow, permissions}
-	if err := errors.Join(allow.check(), o.logLevels().check()); err != nil {
+	words := []string{protocol.Look.String(), protocol.Steer.String(), protocol.Change.String()}
+	if err := errors.Join(choice{"--allow", o.allow, words}.check(), o.logLevels().check()); err != nil {
 		return nil, err
 	}
+	allow, _ := protocol.ParsePermission(o.allow) // it is one of words
 	p := &plan{options: &o.options}
-	p.serve = func(l *lifetime) console.Status { return a.serveAgent(l.ctx, p, o) }
+	p.serve = func(l *lifetime) console.Status { return a.serveAgent(l.ctx, p, allow) }
 	if o.printConfig {
 		p.alone = func() console.Status { return a.printConfig(o.allow) }
 	}
@@ -89,22 +87,16 @@ func (a *app) printConfig(allow string) console.Status {
 }
 
 // serveAgent serves the client at standard input and output.
-func (a *app) serveAgent(ctx context.Context, p *plan, o *mcpOptions) console.Status {
+func (a *app) serveAgent(ctx context.Context, p *plan, allow protocol.Permission) console.Status {
 	out, err := a.takeOutput()
 	if err != nil {
 		return a.fail(console.StatusNotStarted, err)
 	}
-	allow := protocol.Look
-	for i, name := range permissions {
-		if name == o.allow {
-			allow = protocol.Permission(i)
-		}
-	}
 	conn := newStreams(a.stdin, out)
 	defer conn.Close()
 	err = mcp.Serve(ctx, conn, conn, mcp.Config{
-		Version: startup.Build(), Allow: allow, Start: a.startForAgent, Join: a.joinForAgent, Why: a.whyForAgent,
-		Sessions: sessionsForAgent, Log: p.log,
+		Version: startup.Build(), Allow: allow, Start: a.startForAgent, IsID: sessions.IsID, Join: a.joinForAgent,
+		Why: a.whyForAgent, Sessions: sessionsForAgent, Log: p.log,
 	})
 	if err != nil && !errors.Is(err, io.EOF) && ctx.Err() == nil {
 		p.log.Debug("the client is gone", "err", err)

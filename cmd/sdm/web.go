@@ -55,27 +55,26 @@ func (o *webOptions) flags() *flagSet {
 
 // plan checks the options: a page is shown of a session that runs, or of a hang file.
 func (o *webOptions) plan(a *app, f *flagSet) (*plan, error) {
+	allow, ok := protocol.ParsePermission(o.allow)
 	p := &plan{options: &o.options}
-	p.serve = func(l *lifetime) console.Status { return a.serveWeb(l.ctx, o, p, f.Args()) }
+	p.serve = func(l *lifetime) console.Status { return a.serveWeb(l.ctx, o, p, f.Args(), allow) }
 	switch {
 	case f.NArg() > 1:
 		return nil, fmt.Errorf("%q: one session or hang file at a time", f.Arg(1))
-	case o.allow != "look" && o.allow != "steer":
+	case !ok || allow > protocol.Steer:
 		return nil, fmt.Errorf("--allow %s: there are look and steer", o.allow)
 	}
 	return p, o.logLevels().check()
 }
 
 // serveWeb shows the page until it is interrupted or the session has ended.
-func (a *app) serveWeb(ctx context.Context, o *webOptions, p *plan, args []string) console.Status {
+func (a *app) serveWeb(ctx context.Context, o *webOptions, p *plan, args []string,
+	allow protocol.Permission) console.Status {
 	cfg, leave, err := a.webTarget(ctx, o, args)
 	if err != nil {
 		return a.failed(err, console.StatusNotStarted)
 	}
-	cfg.Log = p.log
-	if o.allow == "steer" {
-		cfg.Allow = protocol.Steer
-	}
+	cfg.Log, cfg.Allow = p.log, allow
 	door := web.New(cfg)
 	defer func() {
 		leave(door.Seen())

@@ -7,10 +7,10 @@ import (
 	"errors"
 	"fmt"
 	"os"
-	"regexp"
 	"strings"
 
 	"sdm/cmd/internal/job"
+	"sdm/cmd/internal/sessions"
 	"sdm/launch/ssh"
 	"sdm/master/frontend/console"
 	"sdm/master/hangfile/offline"
@@ -29,9 +29,6 @@ func (o *whyOptions) flags() *flagSet {
 	return f
 }
 
-// ofSession matches the names of sessions.
-var ofSession = regexp.MustCompile(`^sdm-[0-9]+$`)
-
 // plan checks the options. What the argument names decides: a session by its name, a hang file that is there, else a
 // job.
 func (o *whyOptions) plan(a *app, f *flagSet) (*plan, error) {
@@ -41,7 +38,7 @@ func (o *whyOptions) plan(a *app, f *flagSet) (*plan, error) {
 		return nil, errors.New("why of what? (sdm why PID of mpirun, a hang file, a session such as sdm-1, or what sdm attach takes)")
 	case len(o.args) > 1:
 		return nil, fmt.Errorf("%q: one at a time", o.args[1])
-	case len(o.args) == 1 && ofSession.MatchString(o.args[0]):
+	case len(o.args) == 1 && sessions.IsID(o.args[0]):
 		return o.planSession(a), o.validate()
 	case len(o.args) == 1 && isFile(o.args[0]):
 		return o.planFile(a)

@@ -88,7 +88,7 @@ func (l *latest) feed(e session.Event) {
 	case g.Kind == protocol.KindJob:
 		l.job = &g
 		return
-	case !tellsState(g.Kind) || g.Ranks.IsEmpty():
+	case !g.Kind.TellsState() || g.Ranks.IsEmpty():
 		return
 	case g.Kind == protocol.KindLost: // an ended rank stays ended
 		if g = l.alive(g); g.Ranks.IsEmpty() {
@@ -116,10 +116,6 @@ func (l *latest) alive(g protocol.Group) protocol.Group {
 	}
 	g, _ = g.Narrow(g.Ranks.Minus(ended))
 	return g
-}
-
-func tellsState(k protocol.Kind) bool {
-	return k >= protocol.KindStarted && k <= protocol.KindWatched || k == protocol.KindLost
 }
 
 // slim leaves out what is most of the bytes and no part of a state: process ids.

@@ -139,6 +139,11 @@ func (s *States) Groups(ranks rank.Set) []StatusGroup {
 	return found
 }
 
+// Answer returns what the command ranks answers for the ranks of g.
+func (g StatusGroup) Answer() protocol.Group {
+	return protocol.Group{Kind: protocol.KindResult, Ranks: g.Ranks, Body: canonical.JSON(g.Status)}
+}
+
 // Summary returns the ranks in each state, sorted by lowest rank.
 func (s *States) Summary() []StateRanks {
 	var found []StateRanks

@@ -41,14 +41,7 @@ type Answer struct {
 }
 
 // Results returns the ranks with results.
-func (a Answer) Results() (ranks rank.Set) {
-	for _, g := range a.Groups {
-		if g.Kind == protocol.KindResult {
-			ranks = ranks.Union(g.Ranks)
-		}
-	}
-	return ranks
-}
+func (a Answer) Results() rank.Set { return protocol.RanksOf(a.Groups, protocol.KindResult) }
 
 // Bounds of what is kept: events with the bytes of their bodies, and answers.
 const (

@@ -15,7 +15,6 @@ import (
 	"sdm/master/text"
 	"sdm/master/verdict"
 	"sdm/protocol"
-	"sdm/protocol/canonical"
 	"sdm/protocol/rank"
 	"sdm/protocol/stack"
 )
@@ -201,8 +200,7 @@ func (p *page) ends(states *session.States) string {
 	var groups []protocol.Group
 	for _, x := range states.Groups(p.Ranks) {
 		if x.Status.State.Ended() || x.Status.State == session.Stopped && x.Status.Reason != "attached" {
-			body := canonical.JSON(x.Status)
-			groups = append(groups, protocol.Group{Kind: protocol.KindResult, Ranks: x.Ranks, Body: body})
+			groups = append(groups, x.Answer())
 		}
 	}
 	slices.SortStableFunc(groups, func(a, b protocol.Group) int { return a.Ranks.Len() - b.Ranks.Len() })

@@ -149,6 +149,9 @@ const (
 // id returns the name of the session with a number.
 func id(n int) string { return idPrefix + strconv.Itoa(n) }
 
+// IsID reports whether a text has the form of the name of a session.
+func IsID(text string) bool { return number(text) != 0 }
+
 // number returns the number in the name of a session; 0: it is not such a name.
 func number(id string) int {
 	text, ok := strings.CutPrefix(id, idPrefix)

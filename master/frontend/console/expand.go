@@ -51,12 +51,7 @@ func (c *console) expand(n int, typed bool) error {
 		}
 		return nil
 	}
-	var ranks rank.Set
-	for _, g := range f.groups {
-		if g.Kind == protocol.KindResult {
-			ranks = ranks.Union(g.Ranks)
-		}
-	}
+	ranks := protocol.RanksOf(f.groups, protocol.KindResult)
 	x := &call{asked: f.asked, typed: typed}
 	return c.beginAwaited(x, session.Call{Command: "expand", Ranks: c.setText(ranks), Wait: c.wait,
 		Args: protocol.Args{Of: f.id, Limit: -1}})

@@ -64,15 +64,7 @@ func (a *adapter) answered(e session.Event) {
 }
 
 // results returns the ranks with results.
-func (x *call) results() rank.Set {
-	var ranks rank.Set
-	for _, g := range x.groups {
-		if g.Kind == protocol.KindResult {
-			ranks = ranks.Union(g.Ranks)
-		}
-	}
-	return ranks
-}
+func (x *call) results() rank.Set { return protocol.RanksOf(x.groups, protocol.KindResult) }
 
 // failure says which ranks have no result, and why; nil: all have.
 func (x *call) failure() error {

@@ -58,12 +58,20 @@ func (a *adapter) theirPoint(b protocol.BreakpointInfo, name string) godap.Break
 	return out
 }
 
-// sourceFor returns the client's name of a source that the ranks call file: that of a set with the same end, or file.
+// sourceFor returns the client's name of a source that the ranks call file: that of the only set of such a file, or
+// else file.
 func (p *points) sourceFor(file string) string {
+	var found []string
 	for set := range p.sets {
-		if file != "" && (set == file || strings.HasSuffix(set, "/"+filepath.Base(file))) {
-			return set
+		switch {
+		case file == "" || set == file:
+			return file
+		case strings.HasSuffix(set, "/"+filepath.Base(file)):
+			found = append(found, set)
 		}
+	}
+	if len(found) == 1 {
+		return found[0]
 	}
 	return file
 }

@@ -12,7 +12,6 @@ import (
 	"sdm/master/talk"
 	"sdm/master/text"
 	"sdm/protocol"
-	"sdm/protocol/canonical"
 	"sdm/protocol/rank"
 )
 
@@ -42,7 +41,7 @@ func (y *reply) take(a talk.Answer) {
 	y.missing, y.lost = y.missing.Union(a.Done.Missing), y.lost.Union(a.Done.Lost)
 }
 
-// String returns the answer: a line about it, and as much as the budget permits. how tells what gives the rest.
+// text returns the answer: a line about it, and as much as the budget permits. how tells what gives the rest.
 func (y *reply) text(budget int, how string) string {
 	budget = min(max(cmp.Or(budget, defaultBudget), minBudget), maxBudget)
 	set := func(s rank.Set) string { return cmp.Or(text.Ranks(s), "none") }
@@ -91,7 +90,7 @@ func (y *reply) answer(asked text.Asked, a talk.Answer) {
 func (y *reply) states(ranks rank.Set, states *session.States) {
 	var groups []protocol.Group
 	for _, x := range states.Groups(ranks) {
-		groups = append(groups, protocol.Group{Kind: protocol.KindResult, Ranks: x.Ranks, Body: canonical.JSON(x.Status)})
+		groups = append(groups, x.Answer())
 	}
 	out, _ := y.r.writer().Answers(text.Asked{Command: "ranks", Ranks: ranks}, groups)
 	y.body.WriteString(out)

@@ -3,7 +3,6 @@
 package mcp
 
 import (
-	"bytes"
 	"context"
 	"encoding/json"
 	"errors"
@@ -96,13 +95,13 @@ func (d *desk) call(ctx context.Context, name string, raw json.RawMessage) (said
 	defer cancel()
 	t, known := toolOf(name)
 	if !known || t.needs > d.cfg.Allow {
-		return fmt.Sprintf("%s: sdm mcp --allow %s does not have it", text.Clean(name), allowed(d.cfg.Allow)), true
+		return fmt.Sprintf("%s: sdm mcp --allow %s does not have it", text.Clean(name), d.cfg.Allow), true
 	}
 	var a args
-	dec := json.NewDecoder(bytes.NewReader(raw))
-	dec.DisallowUnknownFields()
-	if err := dec.Decode(&a); len(raw) > 0 && err != nil {
-		return name + ": " + text.Clean(strings.TrimPrefix(err.Error(), "json: ")), true
+	if len(raw) > 0 {
+		if err := protocol.ReadStrictly(raw, &a); err != nil {
+			return name + ": " + text.Clean(err.Error()), true
+		}
 	}
 	said, err := t.handle(d, ctx, a)
 	if err != nil {
@@ -124,8 +123,6 @@ func explained(name string, err error) string {
 	}
 	return strings.ReplaceAll(err.Error(), "\n", "; ")
 }
-
-func allowed(p protocol.Permission) string { return [...]string{"look", "steer", "change"}[p] }
 
 // room returns the session that is meant, and joins it if need be.
 func (d *desk) room(ctx context.Context, id string) (*room, error) {
@@ -227,7 +224,7 @@ func (d *desk) once(ctx context.Context, id, same string,
 	}
 }
 
-// ask asks the ranks of a session.
+// askRanks asks the ranks of a session.
 func (d *desk) askRanks(ctx context.Context, r *room, c session.Call) (talk.Answer, error) {
 	if c.Wait == 0 {
 		c.Wait = d.patience
@@ -249,7 +246,7 @@ func (d *desk) permit(c *session.Call) error {
 		needs = protocol.Change
 	}
 	if needs > d.cfg.Allow {
-		return fmt.Errorf("%s needs sdm mcp --allow %s, which only the user can give", c.Command, allowed(needs))
+		return fmt.Errorf("%s needs sdm mcp --allow %s, which only the user can give", c.Command, needs)
 	}
 	return nil
 }

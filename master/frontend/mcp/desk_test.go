@@ -32,6 +32,7 @@ func seat(t *testing.T, allow protocol.Permission, script string) (*desk, *sessi
 	}
 	d := newDesk(t.Context(), Config{Allow: allow,
 		Start:    func(context.Context, Start) (*Target, error) { return target() },
+		IsID:     func(text string) bool { return strings.HasPrefix(text, "sdm-") },
 		Join:     func(context.Context, string) (*Target, error) { return target() },
 		Why:      func(_ context.Context, of string) (string, error) { return "page about " + of + "\n", nil },
 		Sessions: func(context.Context) (string, error) { panic("no sessions") },

@@ -7,7 +7,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"regexp"
 	"slices"
 	"strings"
 
@@ -19,11 +18,8 @@ import (
 	"sdm/protocol/rank"
 )
 
-// ofSession matches the names of sessions.
-var ofSession = regexp.MustCompile(`^sdm-[0-9]+$`)
-
 func (d *desk) why(ctx context.Context, a args) (string, error) {
-	if !ofSession.MatchString(a.Of) {
+	if !d.cfg.IsID(a.Of) {
 		if a.Of == "" || a.Of[0] == '-' {
 			return "", errors.New("of what? (the PID of mpirun, slurm:JOBID, a hang file, or a session)")
 		}
@@ -202,8 +198,7 @@ func (d *desk) command(ctx context.Context, a args) (string, error) {
 	if err != nil {
 		return "", err
 	}
-	export := cmd.Export
-	y.answer(text.Asked{Label: cmd.Label, Format: cmd.Args.Format, Export: export, Explain: cmd.Args.Explain}, x)
+	y.answer(text.Asked{Label: cmd.Label, Format: cmd.Args.Format, Export: cmd.Export, Explain: cmd.Args.Explain}, x)
 	if info, _ := protocol.LookupCommand(c.Command); info.Resumes {
 		states, err := r.Stand(ctx, x.Results(), cursor)
 		y.stood(x.Results(), states, err, cursor)

@@ -26,6 +26,8 @@ type Config struct {
 	Allow protocol.Permission
 	// Start starts the process of a session; it may take as long as a queue.
 	Start func(ctx context.Context, s Start) (*Target, error)
+	// IsID reports whether a text is the name of a session, which may be none.
+	IsID func(text string) bool
 	// Join joins a session by its name.
 	Join func(ctx context.Context, id string) (*Target, error)
 	// Why returns the page of sdm why about a job or a hang file.

@@ -75,7 +75,7 @@ func (d *desk) resource(ctx context.Context, uri string) (string, error) {
 	switch {
 	case u.Host == "sessions":
 		call = "sdm_sessions"
-	case !ofSession.MatchString(id):
+	case !d.cfg.IsID(id):
 	case view == "stacks":
 		call, raw = "sdm_stacks", `{"session":"`+id+`"}`
 	case view == "states":

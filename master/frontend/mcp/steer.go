@@ -7,7 +7,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"slices"
 	"strings"
 	"time"
 
@@ -15,6 +14,7 @@ import (
 	"sdm/master/session"
 	"sdm/master/talk"
 	"sdm/master/text"
+	"sdm/master/why"
 	"sdm/protocol"
 	"sdm/protocol/canonical"
 )
@@ -57,7 +57,7 @@ func (d *desk) open(ctx context.Context, r *room) (string, error) {
 		first.Wait = language.NoLimit
 		x, err := r.Ask(ctx, first)
 		if err == nil && x.Results().IsEmpty() {
-			err = errors.New(cmp.Or(strings.TrimSpace(saidOf(x)), "no rank could be started"))
+			err = errors.New(cmp.Or(strings.TrimSpace(why.Said(x)), "no rank could be started"))
 		}
 		if err != nil {
 			d.forget(r)
@@ -71,13 +71,6 @@ func (d *desk) open(ctx context.Context, r *room) (string, error) {
 	defer cancel()
 	d.stand(ctx, y, ranks, "", 0)
 	return y.text(0, "sdm_wait"), nil
-}
-
-// saidOf returns what ranks say that could not do what they were told.
-func saidOf(a talk.Answer) string {
-	bad := slices.DeleteFunc(slices.Clone(a.Groups), func(g protocol.Group) bool { return g.Kind == protocol.KindResult })
-	out, _ := (&text.Writer{Terminal: true}).Answers(text.Asked{Command: a.Command}, bad)
-	return out
 }
 
 func (d *desk) breaks(ctx context.Context, a args) (string, error) {
@@ -142,7 +135,7 @@ func (d *desk) resume(ctx context.Context, a args) (string, error) {
 		x.from = r.Next()
 		done, err := r.Ask(ctx, c)
 		x.resumed = done.Results()
-		return saidOf(done), err
+		return why.Said(done), err
 	})
 	if err != nil || x == nil {
 		return said, err

@@ -115,13 +115,7 @@ const programUnit = "MAIN__"
 
 // withProgramUnit returns the ranks whose program is one of Fortran.
 func (j *action) withProgramUnit(ctx context.Context) rank.Set {
-	var ranks rank.Set
-	for _, g := range j.ask(ctx, "whatis", j.ranks, protocol.Args{Expr: programUnit}) {
-		if g.Kind == protocol.KindResult {
-			ranks = ranks.Union(g.Ranks)
-		}
-	}
-	return ranks
+	return protocol.RanksOf(j.ask(ctx, "whatis", j.ranks, protocol.Args{Expr: programUnit}), protocol.KindResult)
 }
 
 // threadCondition limits a condition to a thread, if one is given.

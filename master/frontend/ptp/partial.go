@@ -199,13 +199,7 @@ func (j *action) whole(ctx context.Context, c changed, answers []protocol.Group,
 
 // withoutValue returns the ranks that have no value.
 func withoutValue(answers []protocol.Group) rank.Set {
-	var ranks rank.Set
-	for _, g := range answers {
-		if g.Kind == protocol.KindFault {
-			ranks = ranks.Union(g.Ranks)
-		}
-	}
-	return ranks
+	return protocol.RanksOf(answers, protocol.KindFault)
 }
 
 // unseen returns the ranks that are in no cell.

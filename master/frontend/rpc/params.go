@@ -3,11 +3,9 @@
 package rpc
 
 import (
-	"bytes"
 	"encoding/json"
 	"errors"
 	"fmt"
-	"strings"
 	"time"
 
 	"sdm/master/session"
@@ -130,11 +128,8 @@ func readParams(raw json.RawMessage, into any) *callError {
 	if len(raw) == 0 || string(raw) == "null" {
 		return nil
 	}
-	dec := json.NewDecoder(bytes.NewReader(raw))
-	dec.DisallowUnknownFields()
-	if err := dec.Decode(into); err != nil {
-		text := strings.TrimPrefix(err.Error(), "json: ")
-		return failure(codeParams, "params: "+text+" (params are an object; docs/protocol.md lists its fields)")
+	if err := protocol.ReadStrictly(raw, into); err != nil {
+		return failure(codeParams, "params: "+err.Error()+" (params are an object; docs/protocol.md lists its fields)")
 	}
 	return nil
 }

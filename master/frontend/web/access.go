@@ -17,7 +17,7 @@ const (
 	maxKeys   = 32
 )
 
-// errToken is the error of a token that is wrong, used or expired: which one is nobody's business.
+// errToken is the error of a token that is wrong, used or expired; it does not tell which.
 var errToken = errors.New("the link was used already, is too old, or is not of this sdm web: make a new one where sdm web runs (Enter)")
 
 // digest is what is kept of tokens and keys. How long a comparison takes tells nothing of what they are of.

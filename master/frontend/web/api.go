@@ -3,10 +3,8 @@
 package web
 
 import (
-	"bytes"
 	"context"
 	"crypto/rand"
-	"encoding/json"
 	"errors"
 	"fmt"
 	"io"
@@ -93,12 +91,7 @@ func read(w http.ResponseWriter, r *http.Request, into any) error {
 	if err != nil {
 		return err
 	}
-	dec := json.NewDecoder(bytes.NewReader(body))
-	dec.DisallowUnknownFields()
-	if err := dec.Decode(into); err != nil {
-		return errors.New(strings.TrimPrefix(err.Error(), "json: "))
-	}
-	return nil
+	return protocol.ReadStrictly(body, into)
 }
 
 // giveKey exchanges a token for a key.

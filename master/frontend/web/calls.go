@@ -131,13 +131,7 @@ func (c *call) answer(id protocol.RequestID, command string, all rank.Set) ([]by
 		return json.Marshal(a)
 	}
 	for _, g := range c.groups {
-		switch {
-		case g.Stack == nil:
-		case a.Stack == nil:
-			a.Stack = g.Stack
-		default:
-			a.Stack = a.Stack.Merge(g.Stack)
-		}
+		a.Stack = a.Stack.Merge(g.Stack)
 	}
 	if g, _ := verdict.GraphOf(c.groups, rank.Set{}); !g.IsEmpty() {
 		for _, r := range verdict.Rows(g) {

@@ -98,7 +98,7 @@ func (d *Door) take(e session.Event) {
 			d.calls[e.ID] = c
 		}
 		return
-	case changesStates(e.Group.Kind):
+	case e.Group.Kind.TellsState(): // pages get the states instead
 		d.states.Feed(e)
 		d.version++
 		d.encoded = nil
@@ -106,11 +106,6 @@ func (d *Door) take(e session.Event) {
 		d.record.add(e.AppendJSON(nil))
 	}
 	d.tell()
-}
-
-// changesStates reports whether an event is about the state of ranks: pages get the states instead.
-func changesStates(k protocol.Kind) bool {
-	return k >= protocol.KindStarted && k <= protocol.KindWatched || k == protocol.KindLost
 }
 
 // open counts a request; false: the door is closed.
@@ -131,7 +126,7 @@ func (d *Door) close() {
 	d.requests.Wait()
 }
 
-// tell wakes whoever waits for something new. The lock must be held.
+// tell wakes the streams, which wait for something new. The lock must be held.
 func (d *Door) tell() {
 	close(d.changed)
 	d.changed = make(chan struct{})

@@ -15,7 +15,6 @@ import (
 	"os/exec"
 	"path/filepath"
 	"slices"
-	"strings"
 	"time"
 
 	"sdm/master/frontend/dap"
@@ -39,7 +38,7 @@ func benchEditors(b *bench) {
 		ours: ms(c.times[0]), floor: ms(c.times[1]), limit: limit{ratio: 1.2}})
 }
 
-// environment is that of an sdm whose sessions nobody else sees.
+// environment returns an environment in which sessions are registered in a folder of this run.
 func (b *bench) environment() []string {
 	return append(os.Environ(), "XDG_STATE_HOME="+filepath.Join(b.dir, "state"), "SDM_NO_RC=true")
 }
@@ -75,20 +74,9 @@ func (b *bench) consoleStart(sdm string) time.Duration {
 	cmd.Env = b.environment()
 	began := time.Now()
 	out := startPiped(cmd, "sdm run")
-	said := make([]byte, 4096)
-	for text := ""; !strings.Contains(text, "= 42"); {
-		n, err := out.Read(said)
-		if err != nil {
-			fatal("sdm run", err)
-		}
-		text += string(said[:n])
-	}
+	readUntil(out, "= 42")
 	took := time.Since(began)
-	quit := exec.Command(sdm, "join", "-b", "-e", "quit")
-	quit.Env = cmd.Env
-	if text, err := quit.CombinedOutput(); err != nil {
-		fatal("sdm join", fmt.Errorf("%w\n%s", err, text))
-	}
+	b.quitSession(sdm)
 	go io.Copy(io.Discard, out) // ends with the process
 	_ = cmd.Wait()              // quit has killed the ranks
 	return took
@@ -183,7 +171,7 @@ func (e *editor) tryRequest(command, arguments string) (body json.RawMessage, go
 		switch m := e.receive(); {
 		case m.Type == "event":
 			e.heard = append(e.heard, m)
-		case m.RequestSeq != seq: // of a request that nobody awaits
+		case m.RequestSeq != seq: // of a request whose answer is not awaited
 		case !m.Success:
 			return json.RawMessage(m.Message), false
 		default:

@@ -52,15 +52,7 @@ func (b *bench) lostTerminal(sdm string) time.Duration {
 		fatal("sdm run", err)
 	}
 	defer commands.Close()
-	out := startPiped(console, "sdm run")
-	said := make([]byte, 4096)
-	for text := ""; !strings.Contains(text, "= 42"); {
-		n, err := out.Read(said)
-		if err != nil {
-			fatal("sdm run", err)
-		}
-		text += string(said[:n])
-	}
+	readUntil(startPiped(console, "sdm run"), "= 42")
 	console.Process.Kill()
 	began := time.Now()
 	answer, err := command("join", "-b", "-e", "print 6*7").CombinedOutput()
@@ -69,10 +61,29 @@ func (b *bench) lostTerminal(sdm string) time.Duration {
 		fatal("sdm join", fmt.Errorf("%w\n%s", err, answer))
 	}
 	_ = console.Wait()
-	if text, err := command("join", "-b", "-e", "quit").CombinedOutput(); err != nil {
+	b.quitSession(sdm)
+	return took
+}
+
+// readUntil reads what sdm run says up to a text.
+func readUntil(out io.Reader, want string) {
+	said := make([]byte, 4096)
+	for text := ""; !strings.Contains(text, want); {
+		n, err := out.Read(said)
+		if err != nil {
+			fatal("sdm run", err)
+		}
+		text += string(said[:n])
+	}
+}
+
+// quitSession ends the only session.
+func (b *bench) quitSession(sdm string) {
+	quit := exec.Command(sdm, "join", "-b", "-e", "quit")
+	quit.Env = b.environment()
+	if text, err := quit.CombinedOutput(); err != nil {
 		fatal("sdm join", fmt.Errorf("%w\n%s", err, text))
 	}
-	return took
 }
 
 // besides measures the stops of benchStop as the first of several front ends sees them.
