@@ -7,6 +7,8 @@ import (
 	"os/signal"
 	"sync"
 	"syscall"
+
+	"golang.org/x/sys/unix"
 )
 
 // reaper waits for the ranks, and for no other children: those (gdb) are waited for by the code
@@ -58,6 +60,9 @@ func (r *reaper) scan() {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	for pid, p := range r.procs {
+		if !mayHaveEnded(pid) {
+			continue
+		}
 		var status syscall.WaitStatus
 		got, err := syscall.Wait4(pid, &status, syscall.WNOHANG, nil)
 		if err == nil && got != pid {
@@ -75,6 +80,18 @@ func (r *reaper) scan() {
 		close(p.done)
 	}
 	r.endIfEmpty()
+}
+
+// mayHaveEnded reports whether a child has ended, or cannot be waited for. A wait that does not look first would take
+// the stops of a child that a thread of this process traces, whatever its options say (wait_task_stopped in
+// kernel/exit.c).
+func mayHaveEnded(pid int) bool {
+	const exited, killed, dumped = 1, 2, 3 // CLD_EXITED, CLD_KILLED, CLD_DUMPED of waitid(2)
+	var info unix.Siginfo
+	if unix.Waitid(unix.P_PID, pid, &info, unix.WEXITED|unix.WNOHANG|unix.WNOWAIT, nil) != nil {
+		return true // the wait tells
+	}
+	return info.Signo != 0 && (info.Code == exited || info.Code == killed || info.Code == dumped)
 }
 
 func (r *reaper) endIfEmpty() {
