@@ -149,6 +149,7 @@ faults: ## 1,000 random fault schedules on simulated trees of 64 servers, 3,000 
 	$(TESTSUM) $(RERUN) --packages '$(E2E)' -- -race -timeout 120m -raced -all-prrte -all-ways -all-hangs -all-dialogs -later
 	$(TESTSUM) $(RERUN) --packages '$(UNRACED)' -- -race -p 1 -timeout 60m
 	$(GO) test -count=1 -timeout 60m -run '^TestSessions$$' ./cmd/sdm -all-layouts
+	$(GO) test -count=1 -timeout 60m -run '^TestConformanceOfOtherGDBs$$' ./backend/gdb -all-gdbs
 	$(GO) test -count=1 -timeout 90m -run '^TestSessions$$' ./cmd/internal/check/oracle -sessions 1000
 	$(GO) test -count=1 -timeout 90m ./backend/probe/internal/sampler -thorough
 
