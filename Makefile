@@ -106,10 +106,15 @@ web: ## try the page of sdm web: its own modules, without a browser
 	@.ci/deps node
 	node --test master/frontend/web/testdata/page/
 
+# The modules of the page of sdm web that the panel draws with. Not all releases of VS Code know what a .mjs is.
+DRAWN := groups icicle runs
+
 vscode: ## pack the extension of VS Code into bin/sdm.vsix
 	@.ci/deps node npm
-	@mkdir -p $(BIN)
-	cd editors/vscode && npx --yes @vscode/vsce package --skip-license --allow-missing-repository -o $(CURDIR)/$(BIN)/sdm.vsix
+	rm -rf $(BIN)/vscode && mkdir -p $(BIN)/vscode && cp -r editors/vscode/. $(BIN)/vscode
+	mkdir $(BIN)/vscode/view/page
+	for m in $(DRAWN); do cp master/frontend/web/page/$$m.mjs $(BIN)/vscode/view/page/$$m.js; done
+	cd $(BIN)/vscode && npx --yes @vscode/vsce package --skip-license --allow-missing-repository -o $(CURDIR)/$(BIN)/sdm.vsix
 
 # What is said in bin/apps/*.txt is to be looked at: the checks do not see everything.
 apps: build ## debug tutorials of PETSc on 8 ranks, and mpi4py; transcripts in bin/apps (minutes; before an issue is closed)

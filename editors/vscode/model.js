@@ -9,7 +9,7 @@ function rows(states, verdict) {
     const where = [s.func, s.where].filter(Boolean).join(' ');
     const why = s.signal || s.reason || (s.code !== undefined ? `code ${s.code}` : '') || s.cause || '';
     out.push({
-      label: `[${s.ranks}]` + (s.n > 1 ? ` (${s.n})` : ''),
+      label: `[${brief(s.ranks)}]` + (s.n > 1 ? ` (${s.n})` : ''),
       description: [s.state, where, why].filter(Boolean).join(', '),
       icon: icons[s.state] || 'circle-outline', ranks: s.ranks,
     });
@@ -20,6 +20,26 @@ function rows(states, verdict) {
 const icons = {
   stopped: 'debug-pause', running: 'debug-start', watched: 'eye', exited: 'check', signalled: 'error', lost: 'debug-disconnect',
 };
+
+// brief cuts the text of a long set.
+function brief(set) {
+  return set.length > 40 ? `${set.slice(0, 40)}...` : set;
+}
+
+// choices returns what may be picked as the focus; the one without a set is to be typed.
+function choices(states) {
+  const groups = (states || []).slice(0, 50).map((s) => ({
+    label: `[${brief(s.ranks)}]`, description: [s.state, s.func, s.where].filter(Boolean).join(' '), set: s.ranks,
+  }));
+  return [{ label: 'all ranks', set: 'all' }, ...groups, { label: 'a set...', description: '0-3,8 or @stopped' }];
+}
+
+// configuration completes a configuration: a terminal is opened where the adapter runs.
+function configuration(wanted, through) {
+  const words = through || [];
+  if (words.length === 0 || wanted.terminal) return wanted;
+  return { ...wanted, terminal: words.map((w) => (w === '-T' ? '-t' : w)) };
+}
 
 // command returns what starts the adapter.
 function command(path, through) {
@@ -32,4 +52,4 @@ function page(title, answer) {
   return `# ${title}\n\n${answer.text || '(nothing)'}`;
 }
 
-module.exports = { rows, command, page };
+module.exports = { rows, brief, choices, configuration, command, page };
