@@ -95,6 +95,7 @@ type adapter struct {
 	handles handles
 	points  points
 	sources sources
+	gotos   gotos
 	console debugConsole
 	writer  text.Writer
 	status  *int // exit status of the job

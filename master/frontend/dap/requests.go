@@ -59,6 +59,8 @@ func requestTable() map[string]row {
 		"restart":                   {handle: (*adapter).restart, session: true, live: true},
 		"exceptionInfo":             {handle: (*adapter).exceptionInfo, session: true},
 		"terminateThreads":          {handle: (*adapter).terminateThreads, session: true, live: true},
+		"gotoTargets":               {handle: (*adapter).gotoTargets, session: true, live: true},
+		"goto":                      {handle: (*adapter).goTo, session: true, live: true},
 		"sdm/states":                {handle: (*adapter).sdmStates, session: true},
 		"sdm/focus":                 {handle: (*adapter).sdmFocus, session: true},
 		"sdm/stackTree":             {handle: (*adapter).sdmStackTree, session: true},
@@ -113,6 +115,7 @@ var capabilities = godap.Capabilities{
 	SupportsExceptionInfoRequest:          true,
 	SupportsTerminateThreadsRequest:       true,
 	SupportsCancelRequest:                 true,
+	SupportsGotoTargetsRequest:            true,
 	ExceptionBreakpointFilters: []godap.ExceptionBreakpointsFilter{
 		{Filter: "throw", Label: "C++: thrown", SupportsCondition: true},
 		{Filter: "rethrow", Label: "C++: thrown again", SupportsCondition: true},

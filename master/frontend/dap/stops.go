@@ -217,7 +217,7 @@ func (a *adapter) tellStop(g *group, groups []protocol.Group, entry, standing bo
 		if body.Reason == "" {
 			body.Reason = a.reason(stop)
 		}
-		if stop.Breakpoint > 0 {
+		if stop.Breakpoint > 0 && !a.gotos.arrivals[stop.Breakpoint] {
 			body.HitBreakpointIds = append(body.HitBreakpointIds, stop.Breakpoint)
 		}
 		first, _, _ := strings.Cut(a.writer.Event(session.NewEvent(x)), "\n")
@@ -257,6 +257,9 @@ func (a *adapter) tellRunning(run *group) {
 func (a *adapter) reason(s protocol.Stop) string {
 	switch s.Reason {
 	case "breakpoint-hit":
+		if a.gotos.arrivals[s.Breakpoint] {
+			return "goto"
+		}
 		return a.points.reason(s.Breakpoint)
 	case "watchpoint-trigger", "read-watchpoint-trigger", "access-watchpoint-trigger", protocol.WatchpointScope:
 		return "data breakpoint"
