@@ -72,6 +72,7 @@ func (a *app) serveEditor(ctx context.Context, p *plan, conn io.ReadWriteCloser)
 	err := dap.Serve(ctx, conn, dap.Config{
 		Start:   func(ctx context.Context, s dap.Start) (*dap.Target, error) { return a.target(ctx, s) },
 		Console: typed,
+		Program: self(),
 		Log:     p.log,
 	})
 	switch {
@@ -82,6 +83,15 @@ func (a *app) serveEditor(ctx context.Context, p *plan, conn io.ReadWriteCloser)
 		return console.StatusGood
 	}
 	return a.fail(statusOf(err, console.StatusRankFailed), err)
+}
+
+// self is the path of this program.
+func self() string {
+	path, err := os.Executable()
+	if err != nil {
+		return "sdm"
+	}
+	return path
 }
 
 // listenWithin listens at a Unix socket, which only its user can reach, or at a port of this host, for a protocol that
@@ -204,7 +214,7 @@ func arguments(s dap.Start) []string {
 
 // led starts the process of a session.
 func (a *app) led(ctx context.Context, s dap.Start) (*dap.Target, error) {
-	h, c, report, err := a.ledBy(ctx, doorDAP, arguments(s), s.Env, s.Cwd)
+	h, c, report, err := a.ledBy(ctx, doorDAP, arguments(s), s.Env, s.Cwd, s.Told)
 	if err != nil {
 		return nil, err
 	}
@@ -214,9 +224,9 @@ func (a *app) led(ctx context.Context, s dap.Start) (*dap.Target, error) {
 }
 
 // ledBy starts the process of a session with some arguments, a changed environment and a folder, and is its first front
-// end. What it says when it fails is the error.
+// end. What it says meanwhile is told, a line at a time (nil: it is not); when it fails it is the error.
 func (a *app) ledBy(ctx context.Context, door string, args []string, changed map[string]*string,
-	folder string) (h *editorHolder, c *rpc.Client, report session.Report, err error) {
+	folder string, told func(line string)) (h *editorHolder, c *rpc.Client, report session.Report, err error) {
 	env, err := launch.Environ(a.env, directives(changed))
 	if err != nil {
 		return nil, nil, report, err
@@ -233,7 +243,7 @@ func (a *app) ledBy(ctx context.Context, door string, args []string, changed map
 		said.Close()
 		return nil, nil, report, fmt.Errorf("the process of the session: %w", err)
 	}
-	h = &editorHolder{holder: started, said: said}
+	h = &editorHolder{holder: started, said: said, told: told}
 	h.reading.Go(h.read)
 	stop := context.AfterFunc(ctx, func() { h.signal(syscall.SIGTERM) })
 	defer stop()
@@ -268,6 +278,7 @@ type editorHolder struct {
 	said    *os.File
 	reading sync.WaitGroup
 	text    bytes.Buffer // after reading
+	told    func(line string)
 }
 
 // maxSaid bounds what is kept of what a process says, in bytes.
@@ -280,6 +291,10 @@ func (h *editorHolder) read() {
 		n, err := h.said.Read(b)
 		if h.text.Len() < maxSaid {
 			h.text.Write(b[:n])
+		}
+		if n > 0 && h.told != nil { // a piece is the last line in it: more is not shown at once
+			lines := strings.Split(strings.TrimSpace(string(b[:n])), "\n")
+			h.told(cleanLines(strings.TrimPrefix(lines[len(lines)-1], "sdm: ")))
 		}
 		if err != nil {
 			return

@@ -150,7 +150,7 @@ func (a *app) startForAgent(ctx context.Context, s mcp.Start) (*mcp.Target, erro
 	for name, value := range s.Env {
 		env[name] = &value
 	}
-	h, c, report, err := a.ledBy(ctx, doorMCP, agentArguments(s), env, s.Cwd)
+	h, c, report, err := a.ledBy(ctx, doorMCP, agentArguments(s), env, s.Cwd, nil)
 	if err != nil {
 		return nil, err
 	}

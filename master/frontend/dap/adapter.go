@@ -31,6 +31,8 @@ type Config struct {
 	// Console runs a console whose lines are typed into the editor's debug console, until its session has ended or
 	// lines are at their end; nil: there is none.
 	Console func(ctx context.Context, t Typed) error
+	// Program is the path of sdm, for a console in a terminal of the editor.
+	Program string
 	// Log receives defects and messages that cannot be read; nil discards them.
 	Log *slog.Logger
 }
@@ -70,23 +72,27 @@ type adapter struct {
 	seq      int            // of the last message that was sent
 	client   godap.InitializeRequestArguments
 
-	phase   phase
-	begin   func(Start) // starts the target; its result comes by started
-	target  *Target
-	do      func(session.Call) (protocol.RequestID, error)
-	start   Start
-	opening *request // the launch or attach; nil: answered
-	given   bool     // the first call is complete, or there is none
-	awaited rank.Set // ranks that have not had their first stop
-	unheard int      // events of the snapshot that have not come yet
-	cursor  uint64   // of the last event
+	phase    phase
+	begin    func(Start) // starts the target; its result comes by started
+	target   *Target
+	do       func(session.Call) (protocol.RequestID, error)
+	start    Start
+	giveUp   func()   // ends the start of the target
+	opening  *request // the launch or attach; nil: answered
+	progress startProgressed
+	given    bool     // the first call is complete, or there is none
+	awaited  rank.Set // ranks that have not had their first stop
+	unheard  int      // events of the snapshot that have not come yet
+	cursor   uint64   // of the last event
 
 	all    rank.Set
 	focus  rank.Set
 	states *session.States
 	reads  rank.Set // ranks whose gdbs read symbols
 	calls  map[protocol.RequestID]*call
-	open   map[int]*request // requests that are not answered yet, by seq
+	open   map[int]*request    // requests that are not answered yet, by seq
+	asked  map[int]func(error) // requests to the client that are not answered yet, by seq
+	pinned bool                // the view is about some of the ranks: all and states have no others
 
 	groups  groups
 	past    past
@@ -130,7 +136,7 @@ func newAdapter(cfg Config, send func(any)) *adapter {
 	}
 	return &adapter{
 		cfg: cfg, requests: requestTable(), send: send, calls: map[protocol.RequestID]*call{}, open: map[int]*request{},
-		points: newPoints(),
+		asked: map[int]func(error){}, points: newPoints(),
 	}
 }
 
@@ -204,14 +210,18 @@ func (a *adapter) say(category, line string) {
 
 // started takes the result of Config.Start.
 func (a *adapter) started(t *Target, err error) {
-	r := a.opening
 	if err != nil {
-		a.phase, a.opening = introduced, nil
-		r.fail(err)
+		a.phase = introduced
+		a.openingOver(err)
 		return
 	}
 	a.target, a.all, a.focus = t, t.Ranks, t.Ranks
-	a.states, a.writer.All, a.writer.Terminal = session.NewStates(t.Ranks), t.Ranks, true
+	if err := a.pin(a.start.Ranks); err != nil {
+		a.openingOver(err)
+		a.part(leaves)
+		return
+	}
+	a.states, a.writer.All, a.writer.Terminal = session.NewStates(a.all), t.Ranks, true
 	a.unheard, a.sources.fetched = t.Snapshot, a.start.FetchSources
 	switch {
 	case t.Past:
@@ -225,8 +235,7 @@ func (a *adapter) started(t *Target, err error) {
 	first := *t.First
 	first.Wait = -1
 	if err := a.call(first, a.begun); err != nil {
-		a.opening = nil
-		r.fail(err)
+		a.openingOver(err)
 		a.part(quits)
 	}
 }
@@ -234,9 +243,7 @@ func (a *adapter) started(t *Target, err error) {
 // begun is called when the launch or attach is complete.
 func (a *adapter) begun(x *call) {
 	if x.results().IsEmpty() {
-		r := a.opening
-		a.opening = nil
-		r.fail(x.failure())
+		a.openingOver(x.failure())
 		a.part(quits)
 		return
 	}
@@ -255,12 +262,13 @@ func (a *adapter) settle() {
 	if a.opening == nil || !a.given || !a.awaited.IsEmpty() || a.unheard > 0 {
 		return
 	}
-	a.opening.answer(nil)
-	a.opening, a.phase = nil, configured
+	a.openingOver(nil)
+	a.phase = configured
 	a.startConsole()
 	if slices.Contains(a.start.Flags, "--reverse") {
 		a.event("capabilities", godap.CapabilitiesEventBody{Capabilities: godap.Capabilities{SupportsStepBack: true}})
 	}
+	a.openTerminal()
 	a.event("process", godap.ProcessEventBody{Name: a.target.Program, StartMethod: a.start.method()})
 	a.event("initialized", nil)
 }
@@ -273,13 +281,25 @@ func (a *adapter) take(now time.Time, e session.Event) {
 			return
 		}
 		a.cursor = max(a.cursor, e.Cursor)
-		a.states.Feed(e)
-		a.happened(now, e)
+		if about, ok := a.about(e); ok {
+			a.states.Feed(about)
+			a.happened(now, about)
+		}
 		if a.unheard > 0 {
 			a.unheard--
 			a.settle()
 		}
 	})
+}
+
+// about returns an event as it is about the ranks of the view; false: it is about others.
+func (a *adapter) about(e session.Event) (session.Event, bool) {
+	if !a.pinned || e.Group.Ranks.IsEmpty() {
+		return e, true
+	}
+	var ok bool
+	e.Group, ok = e.Group.Narrow(a.all)
+	return e, ok
 }
 
 // ended is called when the events of the session have ended.

@@ -17,24 +17,44 @@ import (
 // call is a call of the session.
 type call struct {
 	command string
+	request *request // that it is for; nil: for none alone
 	groups  []protocol.Group
 	end     session.Done
 	then    func(*call)
 }
 
 // call makes a call; then is called when it is complete, unless the session ends before.
-func (a *adapter) call(c session.Call, then func(*call)) error {
+func (a *adapter) call(c session.Call, then func(*call)) error { return a.callFor(nil, c, then) }
+
+func (a *adapter) callFor(r *request, c session.Call, then func(*call)) error {
 	id, err := a.do(c)
 	if err != nil {
 		return err
 	}
-	a.calls[id] = &call{command: c.Command, then: then}
+	a.calls[id] = &call{command: c.Command, request: r, then: then}
 	return nil
+}
+
+// cancelCalls ends the calls that are for a request: what has not answered is not waited for, and ranks go on with what
+// they do.
+func (a *adapter) cancelCalls(r *request) {
+	var ids []protocol.RequestID
+	for id, x := range a.calls {
+		if x.request == r {
+			ids = append(ids, id)
+		}
+	}
+	slices.Sort(ids)
+	for _, id := range ids {
+		a.calls[id].then = func(*call) {}
+		// A call that has just ended needs no end.
+		_ = a.call(session.Call{Command: "cancel", Args: protocol.Args{Of: id}}, func(*call) {})
+	}
 }
 
 // ask makes a call for a request, which fails if the call is refused or no rank has a result.
 func (a *adapter) ask(r *request, c session.Call, then func(*call)) error {
-	return a.call(c, func(x *call) {
+	return a.callFor(r, c, func(x *call) {
 		a.guard(r, func() {
 			if x.results().IsEmpty() {
 				r.fail(x.failure())

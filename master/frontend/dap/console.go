@@ -127,13 +127,18 @@ func (a *adapter) startConsole() {
 	c.lines = &Lines{
 		in: make(chan string, 1), interrupts: make(chan struct{}, 1), closed: make(chan struct{}), out: out, said: c.said,
 	}
-	t := Typed{Session: c.session, Ranks: a.all, Joined: a.target.Joined, Past: a.target.Past, Lines: c.lines, Out: out}
+	t := Typed{
+		Session: c.session, Ranks: a.target.Ranks, Joined: a.target.Joined, Past: a.target.Past, Lines: c.lines, Out: out,
+	}
 	if s, ok := a.target.Session.(session.Shared); ok {
 		w := s.Welcome()
 		t.Welcome, t.AtEnd = &w, w.AtEnd
 		w.Snapshot, w.Start = 0, nil
 	}
 	c.run(t)
+	if a.pinned {
+		a.typeFocus()
+	}
 }
 
 // typedLine gives a line to the console; its answer is that of the request.
@@ -175,9 +180,7 @@ func (a *adapter) adopt(line string) {
 	cmd, ok, err := language.Parse(line)
 	if err == nil && ok && cmd.Name == language.Focus && cmd.Args.Set != "" {
 		_ = a.call(session.Call{Command: "focus", Args: cmd.Args}, func(x *call) { // the console has said what is wrong
-			if focus := x.results(); !focus.IsEmpty() {
-				a.focus = focus
-			}
+			a.focusOn(x.results())
 		})
 	}
 }

@@ -5,12 +5,14 @@ package dap
 import (
 	"encoding/json"
 	"errors"
+	"fmt"
 	"time"
 
 	"sdm/master/language"
 	"sdm/master/session"
 	"sdm/master/text"
 	"sdm/protocol"
+	"sdm/protocol/rank"
 )
 
 // customArguments are those of all these requests.
@@ -70,23 +72,45 @@ func (a *adapter) sdmFocus(_ time.Time, r *request) error {
 	if err := r.read(&args); err != nil {
 		return err
 	}
-	answer := func() {
-		r.answer(struct {
-			Ranks string `json:"ranks"`
-			N     int    `json:"n"`
-		}{a.focus.String(), a.focus.Len()})
-	}
 	if args.Set == "" {
-		answer()
+		r.answer(focusBody(a.focus))
 		return nil
 	}
 	return a.ask(r, session.Call{Command: "focus", Args: protocol.Args{Set: args.Set}}, func(x *call) {
-		a.focus = x.results()
-		if a.console.lines != nil {
-			_ = a.typedLine(&request{a: a, answered: true}, "focus "+a.focus.String()) // it cannot fail
+		if !a.focusOn(x.results()) {
+			r.fail(fmt.Errorf("sdm/focus: there are no ranks in %s", clip(args.Set)))
+			return
 		}
-		answer()
+		a.typeFocus()
+		r.answer(focusBody(a.focus))
 	})
+}
+
+// setBody is a set of ranks.
+type setBody struct {
+	Ranks string `json:"ranks"`
+	N     int    `json:"n"`
+}
+
+func focusBody(ranks rank.Set) setBody { return setBody{ranks.String(), ranks.Len()} }
+
+// focusOn changes the focus and tells the client; false: no ranks of the view are in it.
+func (a *adapter) focusOn(ranks rank.Set) bool {
+	if ranks = ranks.Intersect(a.all); ranks.IsEmpty() {
+		return false
+	}
+	if !ranks.Equal(a.focus) {
+		a.focus = ranks
+		a.event("sdm/focus", focusBody(ranks))
+	}
+	return true
+}
+
+// typeFocus makes the focus that of the debug console.
+func (a *adapter) typeFocus() {
+	if a.console.lines != nil {
+		_ = a.typedLine(&request{a: a, answered: true}, "focus "+a.focus.String()) // it cannot fail
+	}
 }
 
 // said is the text of answers, as the console writes it, and their groups.

@@ -31,8 +31,9 @@ type script struct {
 
 func newScript(t *testing.T) *script {
 	s := &script{t: t, now: time.Unix(1e9, 0)}
-	s.a = newAdapter(Config{}, func(m any) { s.sent(m) })
+	s.a = newAdapter(Config{Program: "sdm"}, func(m any) { s.sent(m) })
 	s.a.begin = func(st Start) { fmt.Fprintf(&s.out, "start %s %q\n", st.Way, st.Line) }
+	s.a.giveUp = func() { s.out.WriteString("give up\n") }
 	s.a.done = func(end ending) {
 		fmt.Fprintf(&s.out, "over: %s\n", [...]string{"the session is left", "the session is ended", "there was none"}[end])
 	}
@@ -55,13 +56,16 @@ func (s *script) sent(m any) {
 	checkSchema(s.t, b)
 	var x struct {
 		Type, Event, Command, Message string
+		Seq                           int
 		Success                       bool
-		Body                          json.RawMessage
+		Body, Arguments               json.RawMessage
 	}
 	if err := json.Unmarshal(b, &x); err != nil {
 		s.t.Fatal(err)
 	}
 	switch {
+	case x.Type == "request":
+		fmt.Fprintf(&s.out, "request %d: %s %s\n", x.Seq, x.Command, x.Arguments)
 	case x.Type == "event":
 		fmt.Fprintf(&s.out, "event %s %s\n", x.Event, x.Body)
 	case !x.Success:
@@ -132,6 +136,11 @@ func (s *script) run(d *datadriven.TestData) string {
 	return s.out.String()
 }
 
+// shared is a session that others can join. Its calls are those of the script.
+type shared struct{ session.Shared }
+
+func (shared) Welcome() session.Welcome { return session.Welcome{Session: "sdm-1"} }
+
 // begin gives the adapter its target.
 func (s *script) begin(d *datadriven.TestData) {
 	var ranks string
@@ -141,6 +150,9 @@ func (s *script) begin(d *datadriven.TestData) {
 		d.Fatalf(s.t, "%v", err)
 	}
 	t := &Target{Ranks: all, Joined: d.HasArg("joined"), Past: d.HasArg("past"), Program: "work"}
+	if d.HasArg("shared") {
+		t.Session = shared{}
+	}
 	if !t.Joined && !t.Past {
 		t.First = &session.Call{Command: "launch"}
 	}

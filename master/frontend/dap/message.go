@@ -59,6 +59,10 @@ func readRequest(a *adapter, body []byte) (*request, error) {
 		Type      string          `json:"type"`
 		Command   string          `json:"command"`
 		Arguments json.RawMessage `json:"arguments"`
+
+		RequestSeq int    `json:"request_seq"`
+		Success    bool   `json:"success"`
+		Message    string `json:"message"`
 	}
 	err := json.Unmarshal(body, &m)
 	r := &request{a: a, seq: m.Seq, command: m.Command, arguments: m.Arguments}
@@ -66,6 +70,7 @@ func readRequest(a *adapter, body []byte) (*request, error) {
 	case err != nil:
 		return r, fmt.Errorf("a message that is not one of DAP: %w", err)
 	case m.Type == "response":
+		a.replied(m.RequestSeq, m.Success, m.Message)
 		return nil, nil
 	case m.Type != "request":
 		return r, fmt.Errorf("a message of type %q: sdm takes requests", clip(m.Type))

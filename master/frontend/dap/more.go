@@ -202,10 +202,14 @@ func (a *adapter) completions(_ time.Time, r *request) error {
 // restart starts the program again on the ranks that sdm has started.
 func (a *adapter) restart(_ time.Time, r *request) error {
 	args := protocol.Args{}
+	ranks := ""
+	if a.pinned {
+		ranks = a.all.String()
+	}
 	if a.start.StopOnEntry {
 		args.Location = "main"
 	}
-	return a.ask(r, session.Call{Command: "run", Wait: -1, Args: args}, func(x *call) {
+	return a.ask(r, session.Call{Command: "run", Ranks: ranks, Wait: -1, Args: args}, func(x *call) {
 		if bad := x.failure(); bad != nil {
 			a.say("important", bad.Error())
 		}
@@ -253,7 +257,8 @@ func (a *adapter) terminateThreads(_ time.Time, r *request) error {
 	return a.ask(r, session.Call{Command: "kill", Ranks: ranks.String()}, func(*call) { r.answer(nil) })
 }
 
-// cancel ends a request: a line of the debug console is interrupted, and what else is asked for is not waited for.
+// cancel ends a request: a launch or attach, and what it has started; a line of the debug console is interrupted; what
+// else is asked for is not waited for.
 func (a *adapter) cancel(_ time.Time, r *request) error {
 	var args godap.CancelArguments
 	if err := r.read(&args); err != nil {
@@ -263,7 +268,9 @@ func (a *adapter) cancel(_ time.Time, r *request) error {
 	r.answer(nil)
 	c := &a.console
 	switch {
-	case x == nil || x == r || x == a.opening:
+	case args.ProgressId == startProgress && a.opening != nil, x != nil && x == a.opening:
+		a.cancelStart()
+	case args.ProgressId != "" || x == nil || x == r:
 	case len(c.queue) > 0 && c.queue[0].r == x:
 		tell(c.lines.interrupts)
 	default:
@@ -273,7 +280,8 @@ func (a *adapter) cancel(_ time.Time, r *request) error {
 				break
 			}
 		}
-		x.fail(errors.New("cancelled"))
+		a.cancelCalls(x)
+		x.fail(errCancelled)
 	}
 	return nil
 }

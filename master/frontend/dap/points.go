@@ -211,7 +211,7 @@ func (a *adapter) onFocus(command string, args protocol.Args) session.Call {
 		c.Ranks = a.states.In(session.Stopped).Intersect(a.focus).String()
 		return c
 	}
-	if !a.focus.Equal(a.all) {
+	if a.pinned || !a.focus.Equal(a.all) {
 		c.Ranks = a.focus.String()
 	}
 	return c

@@ -66,6 +66,7 @@ func requestTable() map[string]row {
 		"sdm/stackTree":             {handle: (*adapter).sdmStackTree, session: true},
 		"sdm/waits":                 {handle: (*adapter).sdmWaits, session: true},
 		"sdm/stat":                  {handle: (*adapter).sdmStat, session: true, live: true},
+		"sdm/pin":                   {handle: (*adapter).sdmPin, session: true, live: true},
 		"cancel":                    {handle: (*adapter).cancel},
 	}
 }
@@ -142,6 +143,7 @@ func (a *adapter) opened(r *request, attach bool) error {
 		return fmt.Errorf("%s: %w", r.command, err)
 	}
 	a.phase, a.start, a.opening = starting, s, r
+	a.startBegins()
 	a.begin(s)
 	return nil
 }
@@ -226,7 +228,7 @@ func (a *adapter) terminate(_ time.Time, r *request) error {
 		return nil
 	}
 	alive := a.all.Minus(a.states.Ended()).Minus(a.states.In(session.Unstarted))
-	if alive.IsEmpty() || a.target.Past {
+	if alive.IsEmpty() || a.target.Past || a.pinned { // a view of some ranks goes, and they stay
 		a.terminated()
 		return nil
 	}

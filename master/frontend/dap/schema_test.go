@@ -47,6 +47,9 @@ func checkSchema(t *testing.T, message []byte) {
 			name = "error"
 		}
 	}
+	if m["type"] == "request" {
+		kind, name = "Request", m["command"].(string)
+	}
 	if strings.HasPrefix(name, "sdm/") {
 		name = ""
 	}

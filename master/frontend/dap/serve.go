@@ -41,11 +41,18 @@ func Serve(ctx context.Context, conn io.ReadWriteCloser, cfg Config) error {
 	defer cancel()
 	s := &server{
 		out: newOutlet(), in: make(chan []byte), broken: make(chan error, 2), started: make(chan begun, 1), how: -1,
+		told: make(chan string, maxTold),
 	}
 	s.a = newAdapter(cfg, func(m any) { s.out.put(envelope.Append(nil, encode(m))) })
 	s.a.begin = func(st Start) { // its caller makes sure that there is one at a time
+		starting, giveUp := context.WithCancelCause(ctx)
+		s.a.giveUp = func() { giveUp(errCancelled) }
+		st.Told = s.tell
 		s.running.Go(func() {
-			t, err := cfg.Start(ctx, st)
+			t, err := cfg.Start(starting, st)
+			if err != nil && context.Cause(starting) == errCancelled {
+				err = errCancelled
+			}
 			s.started <- begun{t, err}
 		})
 	}
@@ -90,6 +97,7 @@ type server struct {
 	in      chan []byte
 	broken  chan error
 	started chan begun
+	told    chan string // why a start takes its time
 	events  <-chan session.Event
 	twin    *twin
 	how     ending // how the session ends; -1: it has not
@@ -121,6 +129,8 @@ func (s *server) loop(ctx context.Context) error {
 			s.a.receive(time.Now(), body)
 		case b := <-s.started:
 			s.begin(ctx, b)
+		case line := <-s.told:
+			s.a.told(line)
 		case e, ok := <-events:
 			s.take(e, ok)
 		case now := <-timer.C:
@@ -137,6 +147,17 @@ func (s *server) loop(ctx context.Context) error {
 		}
 	}
 	return nil
+}
+
+// maxTold bounds the lines about a start that are kept until the loop takes them; further ones are left out.
+const maxTold = 16
+
+// tell passes on a line about a start; any goroutine may call it.
+func (s *server) tell(line string) {
+	select {
+	case s.told <- line:
+	default:
+	}
 }
 
 // begin takes the target.

@@ -28,6 +28,13 @@ type Start struct {
 	Flags []string
 	// StopOnEntry: ranks are not continued when the client has set its breakpoints.
 	StopOnEntry bool
+	// Ranks are those that the view is about, of a session that is joined; empty: all.
+	Ranks rank.Set
+	// Console is where a console of the session is opened, and Terminal a command in front of it.
+	Console  string
+	Terminal []string
+	// Told is given lines that say why a start takes its time; any goroutine may call it.
+	Told func(line string)
 	// FetchSources: the client has not the files of the ranks, and asks for them.
 	FetchSources bool
 }
@@ -67,7 +74,10 @@ func (s Start) ending() string {
 // start checks the arguments.
 func (s startArguments) start(attach bool) (Start, error) {
 	out := Start{Cwd: s.Cwd, Env: s.Env, NP: s.NP, StopAt: s.StopAt, Flags: s.Flags, StopOnEntry: s.StopOnEntry,
-		FetchSources: s.Fetch}
+		FetchSources: s.Fetch, Ranks: s.Ranks, Console: s.Console, Terminal: s.Terminal}
+	if err := checkConsole(s.Console); err != nil {
+		return out, err
+	}
 	if s.NoDebug {
 		out.StopAt, out.StopOnEntry = "none", false
 	}
@@ -97,6 +107,9 @@ func (s startArguments) start(attach bool) (Start, error) {
 		return out, fmt.Errorf("np is 1 to %d", rank.MaxID)
 	}
 	out.Way = ways[0]
+	if out.Way != Join && !s.Ranks.IsEmpty() {
+		return out, errors.New("ranks are for a session that is joined; else flags has --ranks")
+	}
 	switch out.Way {
 	case Run:
 		out.Line = slices.Concat(s.Starter, s.Args)

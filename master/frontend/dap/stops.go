@@ -34,6 +34,7 @@ func (a *adapter) happened(now time.Time, e session.Event) {
 	case g.Kind == protocol.KindStopped || g.Kind == protocol.KindWatched:
 		a.awaited = a.awaited.Minus(g.Ranks)
 		a.stopped(now, g)
+		a.someStand()
 		a.settle()
 	case g.Kind == protocol.KindRunning:
 		a.handles.forget(g.Ranks)
@@ -122,6 +123,7 @@ func (a *adapter) job(e session.Event) {
 		a.status = j.Status
 	}
 	if line := a.writer.Event(e); line != "" {
+		a.told(trim(line))
 		a.say("console", trim(line))
 	}
 }

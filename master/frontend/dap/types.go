@@ -5,6 +5,7 @@ package dap
 import (
 	"encoding/json"
 
+	"sdm/protocol/rank"
 	"sdm/protocol/shellwords"
 )
 
@@ -35,6 +36,9 @@ type startArguments struct {
 	Flags       []string           `json:"flags"`
 	Fetch       bool               `json:"fetchSources"`
 	Sim         bool               `json:"sim"`
+	Console     string             `json:"console"`
+	Terminal    []string           `json:"terminal"`
+	Ranks       rank.Set           `json:"ranks"`
 
 	Attach   Words   `json:"attach"`
 	Session  *string `json:"session"`
