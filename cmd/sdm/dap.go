@@ -159,8 +159,12 @@ func (a *app) target(ctx context.Context, s dap.Start) (*dap.Target, error) {
 		if err != nil {
 			return nil, err
 		}
-		return &dap.Target{Session: offline.New(file), Ranks: file.Ranks, Past: true, Snapshot: len(file.States),
-			Program: filepath.Base(s.Line[0])}, nil
+		t := &dap.Target{Session: offline.New(file), Ranks: file.Ranks, Past: true, Snapshot: len(file.States),
+			Program: filepath.Base(s.Line[0])}
+		for _, v := range file.Values {
+			t.Kept = append(t.Kept, dap.Kept{Line: v.Line, Call: session.Call{Command: v.Command, Args: v.Args}})
+		}
+		return t, nil
 	case dap.Join:
 		return a.joined(ctx, s)
 	}

@@ -50,6 +50,8 @@ type Target struct {
 	Snapshot int
 	// Past tells that the ranks are not there any more: those of a hang file.
 	Past bool
+	// Kept are the commands whose answers a hang file has.
+	Kept []Kept
 	// Program is the name under which editors show it.
 	Program string
 	// End is called when the session was closed or left; nil: it is not called. left tells that it goes on.

@@ -150,6 +150,13 @@ func (s *script) begin(d *datadriven.TestData) {
 		d.Fatalf(s.t, "%v", err)
 	}
 	t := &Target{Ranks: all, Joined: d.HasArg("joined"), Past: d.HasArg("past"), Program: "work"}
+	if d.HasArg("values") {
+		level := 1
+		t.Kept = []Kept{
+			{"print rest", session.Call{Command: "print", Args: protocol.Args{Expr: "rest"}}},
+			{"info locals", session.Call{Command: "info locals", Args: protocol.Args{Frame: &level}}},
+		}
+	}
 	if d.HasArg("shared") {
 		t.Session = shared{}
 	}

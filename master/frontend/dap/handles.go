@@ -28,6 +28,7 @@ type value struct {
 	members bool
 	from    int
 	exprs   map[string]string // of members that were shown, by name
+	kept    []int             // places in Target.Kept
 }
 
 // scope is a set of variables.

@@ -155,6 +155,10 @@ func (a *adapter) scopes(_ time.Time, r *request) error {
 	if err != nil {
 		return err
 	}
+	if a.target.Past {
+		r.answer(godap.ScopesResponseBody{Scopes: a.keptScopes(f)})
+		return nil
+	}
 	r.answer(godap.ScopesResponseBody{Scopes: []godap.Scope{
 		{Name: "Locals", PresentationHint: "locals", VariablesReference: a.handles.value(value{frame: f, scope: locals})},
 		{Name: "Arguments", PresentationHint: "arguments", VariablesReference: a.handles.value(value{frame: f, scope: arguments})},
@@ -186,6 +190,8 @@ func (a *adapter) variables(_ time.Time, r *request) error {
 		return err
 	case args.Start < 0 || args.Count < 0:
 		return errors.New("variables: start and count cannot be negative")
+	case v.kept != nil:
+		return a.keptVariables(r, v, args)
 	case v.members:
 		return a.membersOf(r, v, args)
 	case v.spread != nil:
@@ -216,7 +222,7 @@ func (a *adapter) named(x *call, v value) []godap.Variable {
 		switch {
 		case v.scope == registers:
 			expr = "$" + name
-		case strings.Contains(name, "#"): // of an outer block, hidden by another one of this name
+		case a.target.Past, strings.Contains(name, "#"): // of an outer block, hidden by another one of this name
 			expr = ""
 		}
 		out := a.variable(value{frame: v.frame, expr: expr}, c)
@@ -366,6 +372,9 @@ func (a *adapter) evaluate(_ time.Time, r *request) error {
 		return a.typedLine(r, args.Expression)
 	}
 	f := frame{ranks: a.states.In(session.Stopped).Intersect(a.focus)}
+	if a.target.Past {
+		f.ranks = a.focus
+	}
 	if args.FrameId != 0 {
 		var err error
 		if f, err = a.handles.findFrame(args.FrameId); err != nil {
@@ -378,13 +387,21 @@ func (a *adapter) evaluate(_ time.Time, r *request) error {
 	case f.ranks.IsEmpty():
 		return errors.New("no rank stands: there are no values")
 	}
-	return a.ask(r, f.on("print", protocol.Args{Expr: args.Expression, Pure: true}), func(x *call) {
+	ask, expr := f.on("print", protocol.Args{Expr: args.Expression, Pure: true}), args.Expression
+	if a.target.Past {
+		var err error
+		if ask, err = a.keptPrint(expr); err != nil {
+			return err
+		}
+		ask.Ranks, expr = f.ranks.String(), ""
+	}
+	return a.ask(r, ask, func(x *call) {
 		c, ok := x.values("value")
 		if !ok {
 			r.fail(errors.New("there is no value"))
 			return
 		}
-		v := a.variable(value{frame: f, expr: args.Expression}, c)
+		v := a.variable(value{frame: f, expr: expr}, c)
 		if bad := x.failure(); bad != nil {
 			v.Value += "  (" + bad.Error() + ")"
 		}
