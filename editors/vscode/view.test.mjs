@@ -30,9 +30,9 @@ const messages = [
     { ranks: "0-30,33-62", n: 61, state: "stopped", func: "solve", where: "work.c:31" },
     { ranks: "31", n: 1, state: "stopped", func: hostile, where: "a.c:1" },
     { ranks: "63", n: 1, state: "signalled", signal: "SIGSEGV" }, { ranks: "32", n: 1, state: "running" }] },
-  { type: "stacks", verdict: [{ certain: true, kind: "deadlock", text: `0-30 wait for 31 ${hostile}` }], stack: [
+  { type: "stacks", verdict: [{ certain: true, kind: "deadlock", text: `0-30 wait for 31 ${hostile}` }], stack: [[
     { func: "main", file: "work.c", line: 9, ranks: "0-62", n: 63, children: [
-      { func: "solve", file: "work.c", line: 31, ranks: "0-30,33-62", n: 61 }, { func: hostile, ranks: "31", n: 1 }] }] },
+      { func: "solve", file: "work.c", line: 31, ranks: "0-30,33-62", n: 61 }, { func: hostile, ranks: "31", n: 1 }] }]] },
   { type: "stat", expression: "rest", columns: [{ value: { count: 64, distinct: 2, min: { value: 1, rank: 0 }, values: [
     { value: "1", ranks: "0-31" }, { value: hostile, ranks: "32-63" }] } }] },
 ];

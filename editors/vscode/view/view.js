@@ -143,7 +143,7 @@ function drawStacks() {
 }
 
 function showStacks(m) {
-  stack = m.stack ?? [];
+  stack = (m.stack ?? []).flat(); // a tree for each answer
   $("verdict").replaceChildren(...(m.verdict ?? []).map((f) => make("li", `${f.certain ? "certain" : "so far"}: ${f.text}`)));
   drawStacks();
 }
