@@ -28,12 +28,13 @@ type editor struct {
 	events  []dapMessage
 }
 
-// dapMessage is a response or an event.
+// dapMessage is a response, an event or a request of the adapter.
 type dapMessage struct {
 	Type, Event, Command, Message string
+	Seq                           int
 	RequestSeq                    int `json:"request_seq"`
 	Success                       bool
-	Body                          json.RawMessage
+	Body, Arguments               json.RawMessage
 }
 
 // edit starts an adapter.
@@ -96,6 +97,10 @@ func (e *editor) next(what string) dapMessage {
 		if !ok {
 			e.t.Fatalf("the adapter has ended before %s", what)
 		}
+		if m.Type == "request" { // what is asked for is done, and kept as an event of its name
+			e.write(fmt.Sprintf(`"type":"response","request_seq":%d,"success":true,"command":%q`, m.Seq, m.Command))
+			m.Event, m.Body = m.Command, m.Arguments
+		}
 		return m
 	case <-time.After(patience):
 		e.t.Fatalf("no %s", what)
@@ -118,18 +123,25 @@ func (e *editor) ask(command, arguments string, answer any) {
 // send sends a request and returns its response.
 func (e *editor) send(command, arguments string) dapMessage {
 	e.t.Helper()
-	e.seq++
-	body := fmt.Sprintf(`{"seq":%d,"type":"request","command":%q,"arguments":%s}`, e.seq, command, arguments)
-	if _, err := fmt.Fprintf(e.in, "Content-Length: %d\r\n\r\n%s", len(body), body); err != nil {
-		e.t.Fatal(err)
-	}
+	seq := e.write(fmt.Sprintf(`"type":"request","command":%q,"arguments":%s`, command, arguments))
 	for {
 		m := e.next("answer to " + command)
-		if m.Type == "response" && m.RequestSeq == e.seq {
+		if m.Type == "response" && m.RequestSeq == seq {
 			return m
 		}
 		e.events = append(e.events, m)
 	}
+}
+
+// write sends a message with a new number, which it returns.
+func (e *editor) write(rest string) int {
+	e.t.Helper()
+	e.seq++
+	body := fmt.Sprintf(`{"seq":%d,%s}`, e.seq, rest)
+	if _, err := fmt.Fprintf(e.in, "Content-Length: %d\r\n\r\n%s", len(body), body); err != nil {
+		e.t.Fatal(err)
+	}
+	return e.seq
 }
 
 // await returns the next event of a name; text is a part of its body.
@@ -172,6 +184,37 @@ type dapFrame struct {
 	ID   int
 	Name string
 	Line int
+}
+
+// target returns the number of a line as a target of goTo.
+func (e *editor) target(source string, line int) int {
+	e.t.Helper()
+	var body struct{ Targets []struct{ ID int } }
+	e.ask("gotoTargets", fmt.Sprintf(`{"source":{"path":%q},"line":%d}`, source, line), &body)
+	return body.Targets[0].ID
+}
+
+// goTo lets a thread go on at a target.
+func (e *editor) goTo(thread, target int) dapMessage {
+	e.t.Helper()
+	return e.send("goto", fmt.Sprintf(`{"threadId":%d,"targetId":%d}`, thread, target))
+}
+
+// threads returns the names of the threads by their numbers.
+func (e *editor) threads() map[int]string {
+	e.t.Helper()
+	var body struct {
+		Threads []struct {
+			ID   int
+			Name string
+		}
+	}
+	e.ask("threads", `{}`, &body)
+	names := map[int]string{}
+	for _, t := range body.Threads {
+		names[t.ID] = t.Name
+	}
+	return names
 }
 
 // value evaluates an expression as a hover does.
@@ -239,6 +282,14 @@ func TestDAPFindsTheBugOfRing(t *testing.T) {
 	if said.Result != "[2] mine->first = 51\n[3] mine->first = 76" {
 		t.Errorf("the debug console says %q", said.Result)
 	}
+	begin := e.target(source, lineOf(t, "ring.c", "long s = 0;"))
+	if bad := e.goTo(thread, e.target(source, lineOf(t, "ring.c", "long token;"))); !strings.Contains(bad.Message, "is in receive") {
+		t.Errorf("goto another function: %+v", bad)
+	}
+	if m := e.goTo(thread, begin); !m.Success {
+		t.Errorf("goto: %s", m.Message)
+	}
+	thread = e.stopped("goto")
 	e.ask("next", fmt.Sprintf(`{"threadId":%d}`, thread), nil)
 	e.await("stopped", `"reason":"step"`) // ranks may have come to the breakpoint one after the other
 	if bad := e.send("stackTrace", fmt.Sprintf(`{"threadId":%d}`, thread)); bad.Success || !strings.Contains(bad.Message, "is no more") {
@@ -253,6 +304,57 @@ func TestDAPFindsTheBugOfRing(t *testing.T) {
 	if m, ok := <-e.got; ok {
 		t.Errorf("after the answer to disconnect: %+v", m)
 	}
+}
+
+// Eight ranks of mpirun stop in groups, one after the other: the first one keeps the view and its thread, and none is
+// continued. Then one rank is shown in a session of its own.
+func TestDAPGroupsOfEightRanks(t *testing.T) {
+	t.Parallel()
+	s := newScene(t)
+	m := starters[0]
+	e := s.edit()
+	e.ask("initialize", `{"adapterID":"sdm","supportsStartDebuggingRequest":true}`, nil)
+	e.ask("launch", fmt.Sprintf(`{"starter":"%s --oversubscribe --allow-run-as-root -n 8","program":%q,"stopOnEntry":true}`,
+		m.command, m.program("ring")), nil)
+	e.ask("setFunctionBreakpoints", `{"breakpoints":[{"name":"pass"}]}`, nil)
+	e.ask("configurationDone", `{}`, nil)
+	e.ask("continue", fmt.Sprintf(`{"threadId":%d}`, e.stopped("entry")), nil)
+	first := e.stopped("function breakpoint") // rank 0; the others wait for it
+	for _, ranks := range []string{"1-3", "4-7"} {
+		e.ask("evaluate", fmt.Sprintf(`{"context":"repl","expression":"[%s] interrupt"}`, ranks), nil)
+		if body := e.await("stopped", ""); strings.Contains(body, "allThreadsStopped") || !strings.Contains(body, `"reason":"pause"`) {
+			t.Errorf("a stop that takes the view from rank 0: %s", body)
+		}
+	}
+	s.eventually(patience, func() string { // those that were about to call receive get there by interrupts only
+		if got := e.threads(); !strings.HasPrefix(got[first], "[0] pass ring.c:") || strings.Contains(fmt.Sprint(got), "running") {
+			return fmt.Sprintf("threads %v", got)
+		}
+		return ""
+	})
+	e.ask("sdm/pin", `{"ranks":"0"}`, nil)
+	var child struct{ Configuration json.RawMessage }
+	if err := json.Unmarshal([]byte(e.await("startDebugging", "")), &child); err != nil {
+		t.Fatal(err)
+	}
+	pinned := s.edit()
+	pinned.ask("initialize", `{"adapterID":"sdm"}`, nil)
+	pinned.ask("attach", string(child.Configuration), nil)
+	pinned.ask("configurationDone", `{}`, nil)
+	pinned.ask("next", fmt.Sprintf(`{"threadId":%d}`, pinned.stopped("entry")), nil)
+	at := pinned.stopped("step")
+	if got := pinned.threads(); len(got) != 1 || !strings.HasPrefix(got[at], "[0] pass ring.c:") {
+		t.Errorf("threads of the pinned rank: %v", got)
+	}
+	if frames := pinned.frames(at); pinned.value(frames[0].ID, "rank") != "0" {
+		t.Errorf("frames of the pinned rank: %+v", frames)
+	}
+	pinned.ask("disconnect", `{}`, nil)
+	e.await("output", "(dap) has left")
+	if got := fmt.Sprint(e.threads()); strings.Contains(got, "running") || strings.Contains(got, "exited") {
+		t.Errorf("threads after the pinned rank was left: %v", got)
+	}
+	e.ask("disconnect", `{}`, nil)
 }
 
 // An adapter that is killed leaves a session that ends by its own rule, and no rank.
@@ -301,15 +403,8 @@ func TestDAPAdapterEnds(t *testing.T) {
 func (v *victims) endAdapter(after time.Duration) {
 	v.t.Helper()
 	e := v.edit()
-	for i, request := range []string{
-		`"initialize","arguments":{"adapterID":"sdm"}`,
-		fmt.Sprintf(`"attach","arguments":{"attach":%q,"flags":["--keep","2s"]}`, v.target),
-	} {
-		body := fmt.Sprintf(`{"seq":%d,"type":"request","command":%s}`, i+1, request)
-		if _, err := fmt.Fprintf(e.in, "Content-Length: %d\r\n\r\n%s", len(body), body); err != nil {
-			v.t.Fatal(err)
-		}
-	}
+	e.write(`"type":"request","command":"initialize","arguments":{"adapterID":"sdm"}`)
+	e.write(fmt.Sprintf(`"type":"request","command":"attach","arguments":{"attach":%q,"flags":["--keep","2s"]}`, v.target))
 	<-time.After(after)
 	if err := e.adapter.Process.Signal(syscall.SIGKILL); err != nil {
 		v.t.Fatal(err)
