@@ -33,6 +33,8 @@ func RowOf(name string) Row {
 		return Row{Do: func(v *Values, q *request.Request) { v.Frames.infoThreads(q) }}
 	case "list":
 		return Row{Do: func(v *Values, q *request.Request) { v.Frames.listSource(q) }}
+	case "lines":
+		return Row{Do: func(v *Values, q *request.Request) { v.Frames.linesOfCode(q) }}
 	case "set variable":
 		return Row{Do: func(v *Values, q *request.Request) { v.Printer.assign(q) }, Last: true}
 	case "call":

@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"io/fs"
 	"path/filepath"
+	"slices"
 	"strconv"
 	"strings"
 
@@ -202,4 +203,36 @@ func (fr *Frames) findFile(q *request.Request, file string, first, last int) {
 		}
 		fr.replyLines(q, file, full, first, last, 0)
 	}, "-file-list-exec-source-file", fr.At(q)...)
+}
+
+// codeLines is the body of lines: those with code, rising.
+type codeLines struct {
+	Lines []int `json:"lines"`
+}
+
+// linesOfCode answers with the lines of a source that have code. gdb tells each piece of code with its line; 0 is code
+// of no line.
+func (fr *Frames) linesOfCode(q *request.Request) {
+	file := q.Args.Location
+	if strings.HasPrefix(file, "-") { // gdb would take it for an option
+		fr.Fail(q, &protocol.Fault{Kind: protocol.FaultUsage, Message: strconv.Quote(file) + " is no name of a source"})
+		return
+	}
+	fr.Ask(q, func(a request.Answer) {
+		if a.Failed() {
+			fr.Refused(q, a)
+			return
+		}
+		body := codeLines{Lines: []int{}}
+		for _, f := range a.Results.Path("lines").Fields {
+			n, err := strconv.Atoi(f.Value.Fields.Str("line"))
+			if err == nil && n > 0 && n >= q.Args.First && (q.Args.Last == 0 || n <= q.Args.Last) {
+				body.Lines = append(body.Lines, n)
+			}
+		}
+		slices.Sort(body.Lines)
+		body.Lines = slices.Compact(body.Lines)
+		body.Lines = body.Lines[:min(len(body.Lines), maxLines)]
+		fr.Reply(q, body)
+	}, "-symbol-list-lines", append(fr.Where(q), file)...)
 }

@@ -4,6 +4,7 @@ package dap
 
 import (
 	"encoding/json"
+	"errors"
 	"fmt"
 	"path/filepath"
 	"slices"
@@ -14,6 +15,7 @@ import (
 
 	"sdm/master/session"
 	"sdm/protocol"
+	"sdm/protocol/rank"
 )
 
 // point is a breakpoint that the client wants.
@@ -98,6 +100,50 @@ func (a *adapter) setBreakpoints(_ time.Time, r *request) error {
 	}
 	a.replace(r, file, wanted)
 	return nil
+}
+
+// breakpointLocations answers with the lines that have code, in the program of one rank that stands.
+func (a *adapter) breakpointLocations(_ time.Time, r *request) error {
+	var args godap.BreakpointLocationsArguments
+	if err := r.read(&args); err != nil {
+		return err
+	}
+	file, first, last := args.Source.Path, a.fromClient(args.Line), a.fromClient(args.EndLine)
+	if file == "" {
+		file = args.Source.Name
+	}
+	if args.EndLine == 0 {
+		last = first
+	}
+	one, ok := a.states.In(session.Stopped).Min()
+	switch {
+	case file == "" || first < 1 || last < first:
+		return errors.New("breakpointLocations: which lines of which source?")
+	case !ok:
+		return errors.New("breakpointLocations: no rank stands that could be asked")
+	}
+	answer := func(x *call) {
+		list := []godap.BreakpointLocation{}
+		each(x, func(body struct{ Lines []int }, _ protocol.Group) {
+			for _, line := range body.Lines {
+				list = append(list, godap.BreakpointLocation{Line: a.toClient(line)})
+			}
+		})
+		r.answer(godap.BreakpointLocationsResponseBody{Breakpoints: list})
+	}
+	lines := func(file string) session.Call {
+		args := protocol.Args{Location: file, First: first, Last: last}
+		return session.Call{Command: "lines", Ranks: rank.Of(one).String(), Args: args}
+	}
+	return a.callFor(r, lines(file), func(x *call) {
+		if x.results().IsEmpty() && filepath.Base(file) != file { // the source may be known under another folder
+			if bad := a.callFor(r, lines(filepath.Base(file)), answer); bad != nil {
+				r.fail(bad)
+			}
+			return
+		}
+		answer(x)
+	})
 }
 
 // setFunctionBreakpoints sets the breakpoints at functions.

@@ -59,6 +59,7 @@ func requestTable() map[string]row {
 		"restart":                   {handle: (*adapter).restart, session: true, live: true},
 		"exceptionInfo":             {handle: (*adapter).exceptionInfo, session: true},
 		"terminateThreads":          {handle: (*adapter).terminateThreads, session: true, live: true},
+		"breakpointLocations":       {handle: (*adapter).breakpointLocations, session: true, live: true},
 		"gotoTargets":               {handle: (*adapter).gotoTargets, session: true, live: true},
 		"goto":                      {handle: (*adapter).goTo, session: true, live: true},
 		"sdm/states":                {handle: (*adapter).sdmStates, session: true},
@@ -117,6 +118,7 @@ var capabilities = godap.Capabilities{
 	SupportsTerminateThreadsRequest:       true,
 	SupportsCancelRequest:                 true,
 	SupportsGotoTargetsRequest:            true,
+	SupportsBreakpointLocationsRequest:    true,
 	ExceptionBreakpointFilters: []godap.ExceptionBreakpointsFilter{
 		{Filter: "throw", Label: "C++: thrown", SupportsCondition: true},
 		{Filter: "rethrow", Label: "C++: thrown again", SupportsCondition: true},

@@ -252,6 +252,11 @@ func TestDAPFindsTheBugOfRing(t *testing.T) {
 	if len(set.Breakpoints) != 1 || !set.Breakpoints[0].Verified || set.Breakpoints[0].Line != at {
 		t.Errorf("breakpoints %+v", set)
 	}
+	var code struct{ Breakpoints []struct{ Line int } }
+	e.ask("breakpointLocations", fmt.Sprintf(`{"source":{"path":%q},"line":%d,"endLine":%d}`, source, at-3, at+1), &code)
+	if want := fmt.Sprintf("[{%d} {%d} {%d} {%d} {%d}]", at-3, at-2, at-1, at, at+1); fmt.Sprint(code.Breakpoints) != want {
+		t.Errorf("lines with code: %v", code.Breakpoints)
+	}
 	e.ask("configurationDone", `{}`, nil)
 	thread := e.stopped("breakpoint")
 	var threads struct {
