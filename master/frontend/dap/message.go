@@ -51,19 +51,22 @@ type request struct {
 	answered  bool
 }
 
+// message is what the client sends. Errors of its JSON name the type.
+type message struct {
+	Seq       int             `json:"seq"`
+	Type      string          `json:"type"`
+	Command   string          `json:"command"`
+	Arguments json.RawMessage `json:"arguments"`
+
+	RequestSeq int    `json:"request_seq"`
+	Success    bool   `json:"success"`
+	Message    string `json:"message"`
+}
+
 // readRequest reads a message. It returns nil without an error for a response. With an error the request may be nil:
 // there is nothing to answer to.
 func readRequest(a *adapter, body []byte) (*request, error) {
-	var m struct {
-		Seq       int             `json:"seq"`
-		Type      string          `json:"type"`
-		Command   string          `json:"command"`
-		Arguments json.RawMessage `json:"arguments"`
-
-		RequestSeq int    `json:"request_seq"`
-		Success    bool   `json:"success"`
-		Message    string `json:"message"`
-	}
+	var m message
 	err := json.Unmarshal(body, &m)
 	r := &request{a: a, seq: m.Seq, command: m.Command, arguments: m.Arguments}
 	switch {
