@@ -5,6 +5,7 @@ package dap
 import (
 	"cmp"
 	"fmt"
+	"path/filepath"
 	"slices"
 
 	"sdm/master/session"
@@ -164,7 +165,11 @@ func (g *group) name() string {
 	if n := g.ranks.Len(); n > 1 {
 		head += fmt.Sprintf(" (%d)", n)
 	}
-	for _, word := range []string{g.place.fn, g.place.where} {
+	where := g.place.where
+	if filepath.IsAbs(where) { // as build systems compile; editors show little of a long name
+		where = filepath.Base(where)
+	}
+	for _, word := range []string{g.place.fn, where} {
 		if word != "" {
 			head += " " + text.Clean(word)
 		}

@@ -99,3 +99,11 @@ func BenchmarkThreadsOf10000Ranks(b *testing.B) {
 		g.update(s, rank.Set{})
 	}
 }
+
+// Build systems compile with absolute paths, of which a list of threads would show the beginning.
+func TestGroupNamesAreShort(t *testing.T) {
+	g := &group{place: place{state: session.Stopped, fn: "solve", where: "/home/me/project/src/work.c:31"}, ranks: rank.Range(0, 3)}
+	if got := g.name(); got != "[0-3] (4) solve work.c:31" {
+		t.Error(got)
+	}
+}
