@@ -6,11 +6,10 @@ function rows(states, verdict) {
     label: (f.certain ? 'certain: ' : 'so far: ') + f.kind, description: f.text, icon: 'warning',
   }));
   for (const s of states) {
-    const where = [s.func, s.where].filter(Boolean).join(' ');
     const why = s.signal || s.reason || (s.code !== undefined ? `code ${s.code}` : '') || s.cause || '';
     out.push({
       label: `[${brief(s.ranks)}]` + (s.n > 1 ? ` (${s.n})` : ''),
-      description: [s.state, where, why].filter(Boolean).join(', '),
+      description: [s.state, place(s), why].filter(Boolean).join(', '),
       icon: icons[s.state] || 'circle-outline', ranks: s.ranks,
     });
   }
@@ -21,6 +20,11 @@ const icons = {
   stopped: 'debug-pause', running: 'debug-start', watched: 'eye', exited: 'check', signalled: 'error', lost: 'debug-disconnect',
 };
 
+// place returns where ranks are; of a path the name alone.
+function place(s) {
+  return [s.func, s.where && s.where.split('/').at(-1)].filter(Boolean).join(' ');
+}
+
 // brief cuts the text of a long set.
 function brief(set) {
   return set.length > 40 ? `${set.slice(0, 40)}...` : set;
@@ -29,7 +33,7 @@ function brief(set) {
 // choices returns what may be picked as the focus; the one without a set is to be typed.
 function choices(states) {
   const groups = (states || []).slice(0, 50).map((s) => ({
-    label: `[${brief(s.ranks)}]`, description: [s.state, s.func, s.where].filter(Boolean).join(' '), set: s.ranks,
+    label: `[${brief(s.ranks)}]`, description: `${s.state} ${place(s)}`, set: s.ranks,
   }));
   return [{ label: 'all ranks', set: 'all' }, ...groups, { label: 'a set...', description: '0-3,8 or @stopped' }];
 }

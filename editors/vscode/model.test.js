@@ -7,7 +7,7 @@ const model = require('./model');
 
 test('the verdict comes first, then the states with their ranks', () => {
   const rows = model.rows(
-    [{ ranks: '0-2', n: 3, state: 'stopped', func: 'solve', where: 'a.c:5', reason: 'breakpoint-hit' },
+    [{ ranks: '0-2', n: 3, state: 'stopped', func: 'solve', where: '/home/me/a.c:5', reason: 'breakpoint-hit' },
       { ranks: '3', n: 1, state: 'signalled', signal: 'SIGSEGV' }],
     [{ kind: 'deadlock', certain: true, text: '0-2 wait for 3' }]);
   assert.deepStrictEqual(rows.map((r) => `${r.label} ${r.description}`), [
