@@ -7,6 +7,7 @@ import (
 	"errors"
 	"slices"
 	"sync"
+	"time"
 
 	"sdm/master/session"
 	"sdm/protocol"
@@ -36,6 +37,9 @@ type Answer struct {
 	ID      protocol.RequestID
 	Command string
 	Groups  []protocol.Group
+	bytes   int // of the bodies of Groups
+	// Left are the groups that were not kept, since the others are too large together.
+	Left int
 	// Done is complete; nil: some ranks have not answered yet, and Await goes on.
 	Done *session.Done
 }
@@ -48,6 +52,7 @@ const (
 	maxKept      = 4096
 	maxKeptBytes = 1 << 20
 	maxAnswers   = 64
+	maxAnswer    = 16 << 20 // bytes of the bodies of an answer
 )
 
 // New begins to talk with a session with these ranks. Nobody else may read its events.
@@ -84,9 +89,17 @@ func (t *Talk) take(e session.Event) {
 		a := t.answer(e.ID)
 		a.Done = e.Done
 	default:
-		a := t.answer(e.ID)
-		a.Groups = append(a.Groups, e.Group)
+		t.answer(e.ID).add(e.Group)
 	}
+}
+
+// add adds a group, unless there is too much already.
+func (a *Answer) add(g protocol.Group) {
+	if a.bytes += len(g.Body); a.bytes > maxAnswer && len(a.Groups) > 0 {
+		a.Left++
+		return
+	}
+	a.Groups = append(a.Groups, g)
 }
 
 // keep adds an event to those that Since returns.
@@ -119,9 +132,13 @@ func (t *Talk) answer(id protocol.RequestID) *Answer {
 	return a
 }
 
-// Ask makes a call and waits for its answers. If the context ends first, the answer is what has come until then, and
-// Await goes on. The error is a *protocol.Fault if the call is refused; the session cannot be reached otherwise.
+// Ask makes a call and waits for its answers. If the time of the context is over first, the answer is what has come
+// until then, and Await goes on. If the context is cancelled, the error is its, and a call that only looks is cancelled,
+// too. The error is a *protocol.Fault if the call is refused; the session cannot be reached otherwise.
 func (t *Talk) Ask(ctx context.Context, c session.Call) (Answer, error) {
+	if err := ctx.Err(); err != nil {
+		return Answer{Command: c.Command}, err
+	}
 	id, err := t.session.Do(ctx, c)
 	if err != nil {
 		return Answer{Command: c.Command}, err
@@ -129,7 +146,26 @@ func (t *Talk) Ask(ctx context.Context, c session.Call) (Answer, error) {
 	t.mu.Lock()
 	t.answer(id).Command = c.Command
 	t.mu.Unlock()
-	return t.Await(ctx, id)
+	a, err := t.Await(ctx, id)
+	if a.Done == nil && err == nil && errors.Is(ctx.Err(), context.Canceled) {
+		if info, known := protocol.LookupCommand(c.Command); known && protocol.PermissionFor(info, c.Args) == protocol.Look {
+			_ = t.Cancel(ctx, id) // or it ends by itself
+		}
+		return a, ctx.Err()
+	}
+	return a, err
+}
+
+// cancelTime bounds Cancel: the answer to it comes from the session, not from the ranks.
+const cancelTime = time.Second
+
+// Cancel gives a call up: its answer is complete with what has come until then. It is refused for what would remain half
+// done. An end of the context does not prevent it.
+func (t *Talk) Cancel(ctx context.Context, id protocol.RequestID) error {
+	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), cancelTime)
+	defer cancel()
+	_, err := t.session.Do(ctx, session.Call{Command: "cancel", Args: protocol.Args{Of: id}})
+	return err
 }
 
 // Await waits for the answers to an earlier call as Ask does.
@@ -191,16 +227,38 @@ func (t *Talk) Heard(ctx context.Context, events int) error {
 
 // Stand waits until ranks that were resumed after the event with a number have run, and none runs any more.
 func (t *Talk) Stand(ctx context.Context, ranks rank.Set, number uint64) (*session.States, error) {
-	err := t.until(ctx, func() bool {
-		rest := ranks
-		for _, e := range t.after(number) {
-			if k := e.Group.Kind; k == protocol.KindRunning || k == protocol.KindStopped || k.IsEnd() {
-				rest = rest.Minus(e.Group.Ranks)
-			}
-		}
-		return (rest.IsEmpty() || number+1 < t.first) && t.states.NoneRuns(ranks)
-	})
+	err := t.until(ctx, func() bool { return t.ran(ranks, number) && t.states.NoneRuns(ranks) })
 	return t.States(), err
+}
+
+// ran reports whether ranks have run after the event with a number, as far as events are kept. The lock must be held.
+func (t *Talk) ran(ranks rank.Set, number uint64) bool {
+	for _, e := range t.after(number) {
+		if k := e.Group.Kind; k == protocol.KindRunning || k == protocol.KindStopped || k.IsEnd() {
+			ranks = ranks.Minus(e.Group.Ranks)
+		}
+	}
+	return ranks.IsEmpty() || number+1 < t.first
+}
+
+// Settle waits as Stand does, but not for ranks that run on while others stand and nothing has happened for some time:
+// those of MPI then wait for the ones that stand. It tells whether all stand.
+func (t *Talk) Settle(ctx context.Context, ranks rank.Set, number uint64, quiet time.Duration) (*session.States, bool, error) {
+	for before := uint64(0); ; {
+		beat, cancel := context.WithTimeout(ctx, quiet)
+		states, err := t.Stand(beat, ranks, number)
+		cancel()
+		if err == nil || ctx.Err() != nil || errors.Is(err, ErrOver) {
+			return states, err == nil, err
+		}
+		t.mu.Lock()
+		now, ran := t.first-1+uint64(len(t.kept)), t.ran(ranks, number)
+		t.mu.Unlock()
+		if ran && now == before && states.In(session.Stopped).Union(states.Ended()).Intersects(ranks) {
+			return states, false, nil
+		}
+		before = now
+	}
 }
 
 // after returns the events after the one with a number, as far as they are kept. The lock must be held.
