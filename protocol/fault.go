@@ -30,6 +30,8 @@ type Fault struct {
 	Later bool `json:"later,omitempty"`
 	// Busy: gdb still executes the command; an interrupt ends it.
 	Busy bool `json:"busy,omitempty"`
+	// Before is the number of a call that was for the same intent (session.Call.Once): this one is not executed again.
+	Before RequestID `json:"before,omitempty"`
 }
 
 // Error makes a Fault an error for callers inside one process.

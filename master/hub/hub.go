@@ -64,6 +64,7 @@ type Hub struct {
 	fronts  int           // number of front ends so far
 	seen    uint64        // cursor up to which some front end has been given the events
 	owners  owners
+	intents intents
 	points  points
 	started bool // the first call was given
 	ending  bool // a quit was accepted

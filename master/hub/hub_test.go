@@ -175,6 +175,38 @@ func TestOnlyWhoAskedCancels(t *testing.T) {
 	})
 }
 
+// A front end that was started anew repeats what the one before it has done.
+func TestOneIntentIsDoneOnce(t *testing.T) {
+	shared(t, Config{}, []sessiontest.Scene{{}, {Refuse: &protocol.Fault{Message: "no"}}, {}}, func(h *Hub, tape *sessiontest.Tape) {
+		ann, _ := join(t, h, "ann")
+		next, failed := session.Call{Command: "next", Once: "a"}, session.Call{Command: "step", Once: "b"}
+		if _, err := ann.Do(context.Background(), next); err != nil {
+			t.Fatal(err)
+		}
+		if _, err := ann.Do(context.Background(), failed); err == nil {
+			t.Error("the second is not refused")
+		}
+		ann.Close(context.Background())
+		anew, _ := join(t, h, "ann")
+		_, err := anew.Do(context.Background(), next)
+		if fault := (*protocol.Fault)(nil); !errors.As(err, &fault) || fault.Before != 1 {
+			t.Errorf("repeated: %v", err)
+		}
+		if _, err := anew.Do(context.Background(), session.Call{Command: "finish", Once: "a"}); err == nil || !strings.Contains(err.Error(), "something else") {
+			t.Errorf("for something else: %v", err)
+		}
+		if _, err := anew.Do(context.Background(), session.Call{Command: "next", Once: strings.Repeat("a", session.MaxOnce+1)}); err == nil {
+			t.Error("a word without end is accepted")
+		}
+		if _, err := anew.Do(context.Background(), failed); err != nil {
+			t.Errorf("what was refused is not done: %v", err)
+		}
+		if n := len(tape.Calls()); n != 3 {
+			t.Errorf("%d calls", n)
+		}
+	})
+}
+
 func TestWhatNobodySawIsShownToTheNext(t *testing.T) {
 	shared(t, Config{}, nil, func(h *Hub, tape *sessiontest.Tape) {
 		ann, _ := join(t, h, "ann")

@@ -49,10 +49,14 @@ func (v *View) Do(ctx context.Context, c session.Call) (protocol.RequestID, erro
 	if c.Command == "cancel" && h.owners.of(c.Args.Of) != v {
 		return 0, &protocol.Fault{Kind: protocol.FaultUsage, Op: "cancel", Message: fmt.Sprintf("request %d is not of this front end", c.Args.Of)}
 	}
+	if fault := h.intents.check(c); fault != nil {
+		return 0, fault
+	}
 	id, err := h.cfg.Session.Do(ctx, c)
 	if err != nil {
 		return 0, err
 	}
+	h.intents.add(c, id)
 	h.ending = h.ending || c.Command == "quit"
 	h.started = true
 	h.owners.add(id, v)

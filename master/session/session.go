@@ -17,7 +17,13 @@ type Call struct {
 	Ranks string        `json:"ranks,omitempty"`
 	Wait  time.Duration `json:"-"` // of this call; 0: the session's default; negative: no limit
 	Args  protocol.Args `json:"args"`
+	// Once is a word for an intent, at most MaxOnce bytes: a shared session executes one call with it, and refuses others
+	// with a fault whose Before is the number of that one. "": each call is executed.
+	Once string `json:"once,omitempty"`
 }
+
+// MaxOnce bounds Call.Once, in bytes.
+const MaxOnce = 100
 
 // Event is an element of the session's single ordered stream: a group of answers, an event of
 // ranks, their output, or the "done" of a call, of which each call has exactly one. Its JSON form

@@ -111,7 +111,7 @@ func (c *Client) Leave(cursor uint64) {
 // trip.
 func (c *Client) Do(ctx context.Context, call session.Call) (protocol.RequestID, error) {
 	var begun struct{ ID protocol.RequestID }
-	params := callParams{Ranks: call.Ranks, Wait: Wait(call.Wait), Stream: true, Args: call.Args}
+	params := callParams{Ranks: call.Ranks, Wait: Wait(call.Wait), Stream: true, Args: call.Args, Once: call.Once}
 	err := c.ask(ctx, call.Command, params, &begun)
 	var refused *callError
 	if errors.As(err, &refused) {

@@ -104,6 +104,8 @@ type callParams struct {
 	Stream bool `json:"stream,omitempty"`
 	// WholeSets asks for the complete rank sets of the answers, however long.
 	WholeSets bool `json:"whole_sets,omitempty"`
+	// Once is session.Call.Once.
+	Once string `json:"once,omitempty"`
 	protocol.Args
 }
 
@@ -120,7 +122,7 @@ type cancelParams struct {
 }
 
 func (p callParams) call(command string) session.Call {
-	return session.Call{Command: command, Ranks: p.Ranks, Wait: time.Duration(p.Wait), Args: p.Args}
+	return session.Call{Command: command, Ranks: p.Ranks, Wait: time.Duration(p.Wait), Args: p.Args, Once: p.Once}
 }
 
 // readParams reads an object strictly: an unknown name of a parameter is an error.

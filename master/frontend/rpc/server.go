@@ -307,6 +307,9 @@ func (s *server) do(ctx context.Context, command string, m message) (*call, *cal
 	}
 	s.mu.Lock()
 	defer s.mu.Unlock()
+	if _, shared := s.sess.(session.Shared); p.Once != "" && !shared {
+		return nil, failure(codeParams, "once: this session is not shared, and does not remember what was given before")
+	}
 	id, err := s.sess.Do(ctx, p.call(command))
 	if err != nil {
 		if _, known := protocol.LookupCommand(command); !known {

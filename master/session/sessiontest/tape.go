@@ -40,8 +40,8 @@ func NewTape(scenes ...Scene) *Tape {
 }
 
 // ReadTape makes a session from text. A line "> TEXT" begins the scene of the next call (the text
-// is a comment), a line "! MESSAGE" refuses the call, a line "..." leaves it open, any other line
-// is an event in JSON. Events before the first scene are sent at once. Empty lines and lines that
+// is a comment), a line "! MESSAGE" (or "! " and a fault in JSON) refuses the call, a line "..." leaves
+// it open, any other line is an event in JSON. Events before the first scene are sent at once. Empty lines and lines that
 // begin with # are ignored.
 func ReadTape(text string) (*Tape, error) {
 	scenes := []Scene{{}} // the first one belongs to no call
@@ -70,6 +70,9 @@ func (s *Scene) add(line string) error {
 	}
 	if message, ok := strings.CutPrefix(line, "!"); ok {
 		s.Refuse = &protocol.Fault{Kind: protocol.FaultUsage, Message: strings.TrimSpace(message)}
+		if strings.HasPrefix(s.Refuse.Message, "{") {
+			return json.Unmarshal([]byte(s.Refuse.Message), s.Refuse)
+		}
 		return nil
 	}
 	var e session.Event
