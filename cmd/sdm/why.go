@@ -9,6 +9,8 @@ import (
 	"os"
 	"strings"
 
+	"github.com/spf13/pflag"
+
 	"sdm/cmd/internal/job"
 	"sdm/cmd/internal/sessions"
 	"sdm/launch/ssh"
@@ -20,11 +22,21 @@ import (
 )
 
 // whyOptions are the values of the flags of sdm why: those of sdm waits that are about finding a job.
-type whyOptions struct{ options }
+type whyOptions struct {
+	options
+	samples int
+	every   string
+	tools   bool // what to try next are tools of sdm mcp
+}
 
 // flags returns the flags of sdm why.
 func (o *whyOptions) flags() *flagSet {
 	f := newFlags("why", usageWhy, flagsOf(wayLook, missing)...)
+	f.add("What is looked at", func(f *pflag.FlagSet) {
+		f.IntVar(&o.samples, "samples", 0, "compare this `many` samples of ranks that run (default: 4)")
+		f.StringVar(&o.every, "every", "", "time between samples (default: 150ms)")
+		f.BoolVar(&o.tools, "tools", false, "for sdm mcp: what to try next are its tools")
+	})
 	o.declareAttach(f)
 	return f
 }
@@ -50,7 +62,7 @@ func (o *whyOptions) plan(a *app, f *flagSet) (*plan, error) {
 	o.job.Servers.Backend, o.job.Servers.StageGDB, o.console.batch = engineProbe, false, true
 	p.answersOnly, p.scripts = true, []console.Script{}
 	p.session = func(l *lifetime, j *job.Job) console.Status {
-		status, err := a.whyJob(l.ctx, p, j)
+		status, err := a.whyJob(l.ctx, p, j, o)
 		return a.end(l.ctx, j, status, err)
 	}
 	return p, nil
@@ -96,7 +108,7 @@ func (o *whyOptions) planSession(a *app) *plan {
 			return a.fail(statusOf(err, console.StatusNotStarted), err)
 		}
 		id := o.args[0]
-		return a.writePage(l.ctx, why.Subject{Talk: t, Ranks: all, All: all,
+		return a.writePage(l.ctx, why.Subject{Talk: t, Ranks: all, All: all, Samples: o.samples, Every: o.every,
 			Try:  func(line string) string { return "sdm join " + id + " -b -e " + ssh.Quote(line) },
 			Next: []string{"sdm join " + id + "   a prompt for these ranks"}})
 	}
@@ -104,7 +116,7 @@ func (o *whyOptions) planSession(a *app) *plan {
 }
 
 // whyJob attaches to the ranks of a job and writes the page.
-func (a *app) whyJob(ctx context.Context, p *plan, j *job.Job) (console.Status, error) {
+func (a *app) whyJob(ctx context.Context, p *plan, j *job.Job, o *whyOptions) (console.Status, error) {
 	t := talk.New(j.Session, j.Ranks)
 	start, _, err := p.opening(j)
 	if err != nil {
@@ -131,10 +143,17 @@ func (a *app) whyJob(ctx context.Context, p *plan, j *job.Job) (console.Status, 
 	if p.match == "" {
 		name = ssh.Quote(p.args[0])
 	}
-	return a.writePage(ctx, why.Subject{Talk: t, Ranks: ranks, All: j.Ranks, Try: tryJob(name), Next: []string{
+	subject := why.Subject{Talk: t, Ranks: ranks, All: j.Ranks, Samples: o.samples, Every: o.every, Try: tryJob(name), Next: []string{
 		"sdm waits " + name + " --samples 10 --every 1s   the same over ten seconds",
 		"sdm waits " + name + " --hang-file -o hang   keep it all in a file for sdm why and sdm open",
-		"sdm attach " + name + " --keep 15m   a session with gdb; it stops the ranks"}}), nil
+		"sdm attach " + name + " --keep 15m   a session with gdb; it stops the ranks"}}
+	if o.tools {
+		subject.Try = func(string) string { return "" } // a look at a job gives this page only
+		subject.Next = []string{
+			"sdm_why of=" + name + " samples=10 every=1s   the same over ten seconds: who has not moved, who works all the time",
+			"sdm_start id=... attach=" + name + "   a session with gdb, for values; it STOPS the ranks: ask the user first"}
+	}
+	return a.writePage(ctx, subject), nil
 }
 
 // tryJob returns the subcommand that gives an answer of the console's language about a job.

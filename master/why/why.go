@@ -3,6 +3,7 @@
 package why
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"slices"
@@ -26,7 +27,10 @@ type Subject struct {
 	Ranks, All rank.Set
 	// File is the hang file whose session it is; nil: the ranks are there.
 	File *hangfile.File
-	// Try returns the command that gives an answer of the console's language: "sdm open FILE -e 'stacks'".
+	// Samples and Every are how ranks that run are looked at; 0 and "": as by sdm waits.
+	Samples int
+	Every   string
+	// Try returns what gives an answer of the console's language: "sdm open FILE -e 'stacks'"; "": nothing does.
 	Try func(line string) string
 	// Next are further things to try, which only the caller knows.
 	Next []string
@@ -61,7 +65,7 @@ type page struct {
 // error means that nothing is known.
 func Page(ctx context.Context, s Subject) (string, error) {
 	p := page{Subject: s, w: text.Writer{All: s.All, Terminal: true}}
-	args := protocol.Args{Samples: language.WaitSamples, Every: language.WaitEvery}
+	args := protocol.Args{Samples: cmp.Or(s.Samples, language.WaitSamples), Every: cmp.Or(s.Every, language.WaitEvery)}
 	answer, err := s.Talk.Ask(ctx, session.Call{Command: "stacks", Ranks: s.Ranks.String(), Args: args})
 	if err != nil {
 		return "", err
@@ -125,6 +129,9 @@ func (p *page) judge(states *session.States) {
 		if 2*most.Len() > p.Ranks.Len() || len(p.rows) > 1 {
 			p.odd = g.Ranks().Minus(most).Intersect(p.Ranks)
 		}
+	}
+	if len(p.found) > 0 && p.found[0].Ranks.Intersects(p.odd) { // not those that wait behind a deadlock
+		p.odd = p.odd.Intersect(p.found[0].Ranks)
 	}
 	if p.odd.IsEmpty() {
 		p.odd = p.oddStacks()
@@ -320,13 +327,18 @@ func (p *page) howOutput() string {
 // next returns what to try next.
 func (p *page) next() string {
 	var lines []string
+	add := func(line, what string) {
+		if how := p.Try(line); how != "" {
+			lines = append(lines, how+"   "+what)
+		}
+	}
 	if odd := text.Ranks(p.odd); odd != "" && p.File == nil {
-		lines = append(lines, p.Try("["+odd+"] stacks --all-threads")+"   all threads of the odd ranks")
+		add("["+odd+"] stacks --all-threads", "all threads of the odd ranks")
 	}
 	if len(p.found) > 0 {
-		lines = append(lines, p.Try("waits --explain")+"   what the verdict is based on")
+		add("waits --explain", "what the verdict is based on")
 	} else {
-		lines = append(lines, p.Try("stacks --samples 10 --every 1s")+"   who has not moved")
+		add("stacks --samples 10 --every 1s", "who has not moved")
 	}
 	return strings.Join(append(lines, p.Next...), "\n")
 }
