@@ -26,6 +26,9 @@ const firstFD = 3
 // holdSubcommand is the word by which a front end starts the process of a session: "sdm hold run -n 4 ./a".
 const holdSubcommand = "hold"
 
+// intentWord begins a word after holdSubcommand: sessions.State.Intent.
+const intentWord = "intent="
+
 // hold makes this the process of a session: what the rest of the command line says is done, but with a session for
 // front ends in place of the console.
 func (a *app) hold() error {
@@ -36,6 +39,9 @@ func (a *app) hold() error {
 	a.held = &held{first: conn, keep: hub.DefaultKeep}
 	a.held.said.to = a.stderr
 	a.args = a.args[1:]
+	if intent, some := strings.CutPrefix(a.args[0], intentWord); some && len(a.args) > 1 {
+		a.held.intent, a.args = intent, a.args[1:]
+	}
 	return nil
 }
 
@@ -49,10 +55,11 @@ func firstConnection() (net.Conn, error) {
 
 // held is what the process of a session has beyond a console's.
 type held struct {
-	first net.Conn
-	keep  time.Duration
-	said  said
-	relay relay.Relay // of what servers write to standard error
+	first  net.Conn
+	keep   time.Duration
+	intent string // see sessions.State
+	said   said
+	relay  relay.Relay // of what servers write to standard error
 }
 
 // said takes what is written for the user: until there are front ends, for standard error.

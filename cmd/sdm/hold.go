@@ -121,7 +121,7 @@ func (a *app) silence(h *hub.Hub) {
 func (a *app) register(p *plan, all rank.Set) (*sessions.Entry, *rpc.Listener) {
 	kind := sessions.Kind(a.args[0])
 	entry, err := sessions.Register(sessions.State{Kind: kind, Program: sessions.ProgramText(p.args), Ranks: all.String(),
-		Keep: a.held.keep})
+		Keep: a.held.keep, Intent: a.held.intent})
 	if err != nil {
 		a.remark(err.Error())
 	}

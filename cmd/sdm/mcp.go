@@ -18,6 +18,8 @@ import (
 	"github.com/spf13/pflag"
 	"golang.org/x/sys/unix"
 
+	"sdm/cmd/internal/job"
+	"sdm/cmd/internal/servers"
 	"sdm/cmd/internal/sessions"
 	"sdm/cmd/internal/startup"
 	"sdm/master/frontend/console"
@@ -26,12 +28,14 @@ import (
 	"sdm/master/text"
 	"sdm/protocol"
 	"sdm/protocol/canonical"
+	"sdm/protocol/digest"
 )
 
 // mcpOptions are the values of the flags of sdm mcp.
 type mcpOptions struct {
 	options
 	allow       string
+	keep        time.Duration
 	printConfig bool
 }
 
@@ -42,6 +46,9 @@ func (o *mcpOptions) flags() *flagSet {
 	f.add("What the agent may do", func(f *pflag.FlagSet) {
 		f.StringVar(&o.allow, "allow", "steer", "look: only look; steer: also start, attach, resume, set breakpoints and end what it has started; change: also change the program, and any line for gdb")
 		f.BoolVar(&o.printConfig, "print-config", false, "print what to write into the settings of usual clients, and end")
+	})
+	f.add("Sessions", func(f *pflag.FlagSet) {
+		f.Var(newDuration(&o.keep, agentKeep), "keep", "how long a session that it has started goes on when nobody is there")
 	})
 	f.add("Log", o.job.Servers.LogFlags.Declare)
 	return f
@@ -58,7 +65,7 @@ func (o *mcpOptions) plan(a *app, f *flagSet) (*plan, error) {
 	}
 	allow, _ := protocol.ParsePermission(o.allow) // it is one of words
 	p := &plan{options: &o.options}
-	p.serve = func(l *lifetime) console.Status { return a.serveAgent(l.ctx, p, allow) }
+	p.serve = func(l *lifetime) console.Status { return a.serveAgent(l.ctx, p, allow, o.keep) }
 	if o.printConfig {
 		p.alone = func() console.Status { return a.printConfig(o.allow) }
 	}
@@ -87,7 +94,7 @@ func (a *app) printConfig(allow string) console.Status {
 }
 
 // serveAgent serves the client at standard input and output.
-func (a *app) serveAgent(ctx context.Context, p *plan, allow protocol.Permission) console.Status {
+func (a *app) serveAgent(ctx context.Context, p *plan, allow protocol.Permission, keep time.Duration) console.Status {
 	out, err := a.takeOutput()
 	if err != nil {
 		return a.fail(console.StatusNotStarted, err)
@@ -95,7 +102,7 @@ func (a *app) serveAgent(ctx context.Context, p *plan, allow protocol.Permission
 	conn := newStreams(a.stdin, out)
 	defer conn.Close()
 	err = mcp.Serve(ctx, conn, conn, mcp.Config{
-		Version: startup.Build(), Allow: allow, Start: a.startForAgent, IsID: sessions.IsID, Join: a.joinForAgent,
+		Version: startup.Build(), Allow: allow, Start: a.startForAgent(keep), Begun: a.begunForAgent, IsID: sessions.IsID, Join: a.joinForAgent,
 		Why: a.whyForAgent, Sessions: sessionsForAgent, Log: p.log,
 	})
 	if err != nil && !errors.Is(err, io.EOF) && ctx.Err() == nil {
@@ -124,8 +131,8 @@ const (
 )
 
 // agentArguments returns the command line that does what an agent asks for.
-func agentArguments(s mcp.Start) []string {
-	args := []string{"--keep", agentKeep.String(), "--keep-standing", agentKeepStanding.String()}
+func agentArguments(s mcp.Start, keep time.Duration) []string {
+	args := []string{"--keep", keep.String(), "--keep-standing", agentKeepStanding.String()}
 	if s.Ranks != "" {
 		args = append(args, "--ranks", s.Ranks)
 	}
@@ -144,21 +151,42 @@ func agentArguments(s mcp.Start) []string {
 	return append(append(append([]string{"run"}, args...), "--"), s.Run...)
 }
 
-// startForAgent starts the process of a session.
-func (a *app) startForAgent(ctx context.Context, s mcp.Start) (*mcp.Target, error) {
-	env := map[string]*string{}
-	for name, value := range s.Env {
-		env[name] = &value
+// startForAgent returns what starts the process of a session that is kept for a time.
+func (a *app) startForAgent(keep time.Duration) func(context.Context, mcp.Start) (*mcp.Target, error) {
+	return func(ctx context.Context, s mcp.Start) (*mcp.Target, error) {
+		env := map[string]*string{}
+		for name, value := range s.Env {
+			env[name] = &value
+		}
+		args := append([]string{intentWord + intentHere(s.Intent)}, agentArguments(s, keep)...)
+		h, c, report, err := a.ledBy(ctx, doorMCP, args, env, s.Cwd, nil)
+		if err != nil {
+			return nil, err
+		}
+		t := agentTarget(c)
+		t.Ranks = report.Ranks
+		leave := t.Leave
+		t.Leave = func(cursor uint64) { leave(cursor); h.said.Close() }
+		return t, nil
 	}
-	h, c, report, err := a.ledBy(ctx, doorMCP, agentArguments(s), env, s.Cwd, nil)
-	if err != nil {
-		return nil, err
+}
+
+// intentHere returns an intent of the agents of this folder: ids are short words, and agents elsewhere take the same.
+func intentHere(intent string) string {
+	folder, _ := os.Getwd()
+	return digest.Text(digest.OfText(intent + " " + folder))
+}
+
+// begunForAgent joins the session of this host that was started for an intent.
+func (a *app) begunForAgent(ctx context.Context, intent string) (*mcp.Target, error) {
+	intent = intentHere(intent)
+	found, _ := sessions.List(ctx) // what is passed over was not started here
+	for _, f := range found {
+		if f.State.Intent == intent && f.Liveness == sessions.Live {
+			return a.joinForAgent(ctx, f.State.ID)
+		}
 	}
-	t := agentTarget(c)
-	t.Ranks = report.Ranks
-	leave := t.Leave
-	t.Leave = func(cursor uint64) { leave(cursor); h.said.Close() }
-	return t, nil
+	return nil, nil
 }
 
 // joinForAgent joins a session.
@@ -181,13 +209,14 @@ func agentTarget(c *rpc.Client) *mcp.Target {
 }
 
 // whyForAgent runs sdm why: a process of its own ends with the call, and its faults are its own.
-func (a *app) whyForAgent(ctx context.Context, of string) (string, error) {
+func (a *app) whyForAgent(ctx context.Context, w mcp.Why) (string, error) {
 	self, err := os.Executable()
 	if err != nil {
 		return "", err
 	}
 	var said bytes.Buffer
-	process := exec.CommandContext(ctx, self, "why", "--", of)
+	args := []string{"why", "--tools", "--samples", strconv.Itoa(w.Samples), "--every", w.Every, "--", w.Of}
+	process := exec.CommandContext(ctx, self, args...)
 	process.Args[0], process.Env, process.Stderr = "sdm", a.env, &said
 	process.Cancel = func() error { return process.Process.Signal(syscall.SIGTERM) }
 	process.WaitDelay = time.Second
@@ -201,12 +230,35 @@ func (a *app) whyForAgent(ctx context.Context, of string) (string, error) {
 	return string(page), nil
 }
 
-// sessionsForAgent lists the sessions.
+// Bounds of the list: the time in which the jobs of this host are looked for, and how many are told.
+const (
+	maxListTime = 2 * time.Second
+	maxListJobs = 40
+)
+
+// sessionsForAgent lists the sessions, and the jobs of this host.
 func sessionsForAgent(ctx context.Context) (string, error) {
 	found, troubles := sessions.List(ctx)
 	list := string(sessionTable(askSessions(ctx, found, askSession), time.Now()))
 	for _, t := range troubles {
 		list += "passed over: " + text.Clean(t.Error()) + "\n"
+	}
+	list += "\nyour jobs on this host, " + text.Clean(servers.HostName()) + " (of: for sdm_why; attach stops their ranks):\n"
+	ctx, cancel := context.WithTimeoutCause(ctx, maxListTime, fmt.Errorf("no answer in %v", maxListTime))
+	defer cancel()
+	jobs, err := job.List(ctx)
+	switch {
+	case err != nil:
+		list += text.Clean(err.Error()) + "\n"
+	case len(jobs) == 0:
+		list += "none\n"
+	}
+	for i, j := range jobs {
+		if i == maxListJobs {
+			list += fmt.Sprintf("and %d more\n", len(jobs)-i)
+			break
+		}
+		list += fmt.Sprintf("%s  %s  ranks: %s\n", j.Target, text.Clean(j.Program), j.Ranks)
 	}
 	return list, nil
 }

@@ -49,6 +49,8 @@ type State struct {
 	Job     string        `json:"job,omitempty"` // as the resource manager names it
 	Began   time.Time     `json:"began"`
 	Keep    time.Duration `json:"keep_ns"` // how long it goes on without a front end; 0: it ends at once
+	// Intent tells for what it was begun, so that this is not done twice: a digest that whoever begins it makes.
+	Intent string `json:"intent,omitempty"`
 }
 
 // Bounds of a state file.
@@ -118,7 +120,7 @@ func (s State) check(uid int) error {
 		return errors.New("its kind, boot or namespace is missing")
 	case !named || len(s.Socket) > maxSocket || !isWord(label):
 		return fmt.Errorf("%q is not the socket of a session", protocol.Clip(s.Socket))
-	case len(s.Program) > maxText || len(s.Ranks) > maxText || len(s.Job) > maxText:
+	case len(s.Program) > maxText || len(s.Ranks) > maxText || len(s.Job) > maxText || len(s.Intent) > maxText:
 		return fmt.Errorf("a text is longer than %d bytes", maxText)
 	case s.Began.IsZero():
 		return errors.New("the time is missing")

@@ -81,6 +81,9 @@ func (y *reply) answer(asked text.Asked, a talk.Answer) {
 	}
 	out, folded := y.r.writer().Answers(asked, a.Groups)
 	y.body.WriteString(out)
+	if a.Left > 0 {
+		y.body.WriteString(text.Plural(a.Left, "further answer") + " were too many to keep: ask fewer ranks\n")
+	}
 	if folded {
 		y.body.WriteString("(folded; fewer ranks show more)\n")
 	}
@@ -96,17 +99,18 @@ func (y *reply) states(ranks rank.Set, states *session.States) {
 	y.body.WriteString(out)
 }
 
-// since adds what happened after a cursor besides changes of states: output and the like, each line of it after a |,
-// since the words are the program's.
+// since adds what happened after a cursor besides changes of states: output and the like.
 func (y *reply) since(cursor uint64, ranks rank.Set) {
 	y.r.told.Store(y.r.Next())
 	events, missed := y.r.Since(cursor)
+	y.tell(events, missed, ranks, func(g protocol.Group) bool { return g.Kind.IsOutput() || y.r.tells(g) })
+}
+
+// tell adds those events of some ranks that are wanted, each line of them after a |, since the words are the program's.
+func (y *reply) tell(events []session.Event, missed uint64, ranks rank.Set, wanted func(protocol.Group) bool) {
 	var b strings.Builder
 	for _, e := range events {
-		g := e.Group
-		switch {
-		case !g.Kind.IsOutput() && !y.r.tells(g),
-			!g.Ranks.IsEmpty() && !g.Ranks.Intersects(ranks):
+		if g := e.Group; !wanted(g) || !g.Ranks.IsEmpty() && !g.Ranks.Intersects(ranks) {
 			continue
 		}
 		for line := range strings.SplitSeq(strings.TrimRight(y.r.writer().Event(e), "\n"), "\n") {

@@ -7,7 +7,6 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
-	"runtime/debug"
 	"slices"
 	"strings"
 	"sync"
@@ -31,6 +30,8 @@ type desk struct {
 	ctx      context.Context
 	longest  time.Duration // of a call
 	patience time.Duration // of the ranks, in a call
+	pulse    time.Duration // between two notifications of progress
+	quiet    time.Duration // without news, until some ranks that stand are enough
 	starting sync.WaitGroup
 
 	mu     sync.Mutex
@@ -53,6 +54,7 @@ type deed struct {
 	same    string // what the id was given for
 	from    uint64 // number of the last event before it, of a resume
 	resumed rank.Set
+	again   bool // it was done before this desk
 	done    chan struct{}
 	text    string // the answer; this and the others are read after done
 	err     error
@@ -63,10 +65,13 @@ const (
 	longestCall = 25 * time.Second
 	rankWait    = 20 * time.Second
 	reserve     = time.Second // for the answer
+	pulse       = 4 * time.Second
+	quiet       = 2 * time.Second
 )
 
 func newDesk(ctx context.Context, cfg Config) *desk {
-	return &desk{cfg: cfg, ctx: ctx, longest: longestCall - reserve, patience: rankWait, rooms: map[string]*room{},
+	return &desk{cfg: cfg, ctx: ctx, longest: longestCall - reserve, patience: rankWait, pulse: pulse, quiet: quiet,
+		rooms: map[string]*room{},
 		begun: map[string]*deed{}, joined: make(chan struct{}, 1)}
 }
 
@@ -83,16 +88,6 @@ func (d *desk) leaveAll() {
 
 // call executes a tool and returns its text; failed tells that the text is an error.
 func (d *desk) call(ctx context.Context, name string, raw json.RawMessage) (said string, failed bool) {
-	defer func() {
-		if bad := recover(); bad != nil {
-			if d.cfg.Log != nil {
-				d.cfg.Log.Error("defect of sdm", "err", bad, "stack", string(debug.Stack()))
-			}
-			said, failed = fmt.Sprintf("defect of sdm: %v (sessions go on)", bad), true
-		}
-	}()
-	ctx, cancel := context.WithTimeout(ctx, d.longest)
-	defer cancel()
 	t, known := toolOf(name)
 	if !known || t.needs > d.cfg.Allow {
 		return fmt.Sprintf("%s: sdm mcp --allow %s does not have it", text.Clean(name), d.cfg.Allow), true
@@ -103,11 +98,22 @@ func (d *desk) call(ctx context.Context, name string, raw json.RawMessage) (said
 			return name + ": " + text.Clean(err.Error()), true
 		}
 	}
-	said, err := t.handle(d, ctx, a)
+	ctx, cancel := context.WithTimeout(ctx, d.longest)
+	defer cancel()
+	said, err := d.guarded(name, func() (string, error) { return t.handle(d, ctx, a) })
 	if err != nil {
 		return text.Clean(explained(name, err)), true
 	}
 	return said, false
+}
+
+// guarded calls a function, with a panic as its error.
+func (d *desk) guarded(op string, do func() (string, error)) (said string, err error) {
+	if bad, stack := protocol.Guard(op, func() { said, err = do() }); bad != nil {
+		d.cfg.Log.Error(bad.Message+": "+protocol.Report, "command", op, "stack", string(stack))
+		return "", bad
+	}
+	return said, err
 }
 
 // explained returns an error for the agent, with what to do.
@@ -118,8 +124,8 @@ func explained(name string, err error) string {
 		return name + ": it was cancelled; what it began goes on"
 	case errors.Is(err, context.DeadlineExceeded):
 		return name + ": no answer in time; the session goes on (sdm_sessions tells whether it is there)"
-	case errors.As(err, &fault) && fault.Hint != "" && !strings.Contains(err.Error(), fault.Hint):
-		return err.Error() + " (" + fault.Hint + ")"
+	case errors.As(err, &fault) && fault.Kind == protocol.FaultInternal:
+		return err.Error() + "; the sessions go on"
 	}
 	return strings.ReplaceAll(err.Error(), "\n", "; ")
 }
@@ -161,9 +167,28 @@ func (d *desk) room(ctx context.Context, id string) (*room, error) {
 func (d *desk) enter(t Target, own bool) *room {
 	r := &room{Talk: talk.New(t.Session, t.Ranks), Target: t, own: own && t.AtEnd != "detached"}
 	d.mu.Lock()
-	defer d.mu.Unlock()
+	was := d.rooms[t.ID]
 	d.rooms[t.ID], d.last = r, t.ID
+	d.mu.Unlock()
+	if was != nil {
+		was.Leave(was.Cursor())
+	}
 	return r
+}
+
+// standing returns how the ranks of the session stand that was used last, for people who wait.
+func (d *desk) standing() string {
+	d.mu.Lock()
+	r := d.rooms[d.last]
+	d.mu.Unlock()
+	if r == nil {
+		return "waiting"
+	}
+	words := []string{r.ID + ":"}
+	for _, s := range r.States().Summary() {
+		words = append(words, fmt.Sprintf("%d %s", s.Ranks.Len(), s.State))
+	}
+	return text.Clean(strings.Join(words, " "))
 }
 
 // forget parts from a session.
@@ -179,6 +204,9 @@ func (d *desk) forget(r *room) {
 	r.Leave(r.Cursor())
 }
 
+// before tells that an id was given before.
+const before = "(this id was given before: nothing was done again)\n"
+
 // maxBegun bounds the deeds that are remembered.
 const maxBegun = 1000
 
@@ -186,8 +214,11 @@ const maxBegun = 1000
 // call. The deed is nil if it is not done yet.
 func (d *desk) once(ctx context.Context, id, same string,
 	do func(context.Context, *deed) (string, error)) (*deed, string, error) {
-	if id == "" {
+	switch {
+	case id == "":
 		return nil, "", errors.New("id is missing: a new word for each intent, so that a repeated call does nothing twice")
+	case len(id) > session.MaxOnce:
+		return nil, "", fmt.Errorf("an id has at most %d bytes", session.MaxOnce)
 	}
 	d.mu.Lock()
 	x := d.begun[id]
@@ -204,16 +235,17 @@ func (d *desk) once(ctx context.Context, id, same string,
 		d.begun[id] = x
 		d.starting.Go(func() {
 			defer close(x.done)
-			if fault, _ := protocol.Guard("", func() { x.text, x.err = do(d.ctx, x) }); fault != nil {
-				x.err = fault
-			}
+			x.text, x.err = d.guarded("", func() (string, error) { return do(d.ctx, x) })
 		})
 	}
 	d.mu.Unlock()
 	select {
 	case <-x.done:
 		if repeated && x.err == nil {
-			return x, x.text + "(this id was given before: nothing was done again)\n", nil
+			return x, strings.TrimSuffix(x.text, before) + before, nil
+		}
+		if x.err != nil && repeated {
+			return x, "", fmt.Errorf("%w (it was tried with this id before: a new id tries again)", x.err)
 		}
 		return x, x.text, x.err
 	case <-ctx.Done():

@@ -5,6 +5,8 @@ import (
 	"context"
 	"encoding/json"
 	"io"
+	"log/slog"
+	"runtime"
 	"strings"
 	"sync"
 	"testing"
@@ -34,10 +36,12 @@ func seat(t *testing.T, allow protocol.Permission, script string) (*desk, *sessi
 		Start:    func(context.Context, Start) (*Target, error) { return target() },
 		IsID:     func(text string) bool { return strings.HasPrefix(text, "sdm-") },
 		Join:     func(context.Context, string) (*Target, error) { return target() },
-		Why:      func(_ context.Context, of string) (string, error) { return "page about " + of + "\n", nil },
+		Begun:    func(context.Context, string) (*Target, error) { return nil, nil },
+		Why:      func(_ context.Context, w Why) (string, error) { return "page about " + w.Of + "\n", nil },
 		Sessions: func(context.Context) (string, error) { panic("no sessions") },
+		Log:      slog.New(slog.DiscardHandler),
 	})
-	d.longest, d.patience = 300*time.Millisecond, 200*time.Millisecond
+	d.longest, d.patience, d.pulse, d.quiet = 300*time.Millisecond, 200*time.Millisecond, 20*time.Millisecond, 30*time.Millisecond
 	t.Cleanup(func() {
 		d.leaveAll()
 		tape.Close(context.Background())
@@ -89,6 +93,10 @@ func TestCalls(t *testing.T) {
 		{"a resume waits for the stop", steer, "> next\n" + `{"event":"running","ranks":"0-3","n":4}
 {"event":"reply","ranks":"0-3","n":4,"result":{}}
 ` + standing, "sdm_resume", `{"session":"sdm-7","id":"a","how":"next"}`, "[0-3] stopped in f at a.c:3, end-stepping-range", "next {}"},
+		{"one that stands is enough", steer, "> continue\n" + `{"event":"running","ranks":"0-3","n":4}
+{"event":"reply","ranks":"0-3","n":4,"result":{}}
+{"event":"stopped","ranks":"2","n":1,"reason":"signal-received","signal":"SIGSEGV","frame":{"func":"f","file":"a.c","line":3}}`, "sdm_resume",
+			`{"session":"sdm-7","id":"a","how":"continue"}`, "some stand, and the others run on", ""},
 		{"ranks that run are told", steer, "> continue\n" + `{"event":"running","ranks":"0-3","n":4}
 {"event":"reply","ranks":"0-3","n":4,"result":{}}`, "sdm_resume", `{"session":"sdm-7","id":"a","how":"continue","wait":0.05}`,
 			"[0-3] running\nnot as wanted yet (sdm_wait goes on", ""},
@@ -105,8 +113,13 @@ func TestCalls(t *testing.T) {
 		{"unknown arguments", look, "", "sdm_ask", `{"sesion":"sdm-7"}`, `sdm_ask: unknown field "sesion"`, ""},
 		{"no session", look, "", "sdm_stacks", `{}`, "which session?", ""},
 		{"why about a job", look, "", "sdm_why", `{"of":"4711"}`, "page about 4711", ""},
+		{"why for too long", look, "", "sdm_why", `{"of":"4711","samples":100,"every":"1s"}`, "more than 200ms together", ""},
+		{"a request is given up", look, "> cancel\n! there is no request 9", "sdm_wait", `{"session":"sdm-7","request":9,"cancel":true}`,
+			"there is no request 9", `cancel {"of":9}`},
+		{"a resume that another sdm mcp has given", steer, "> next\n" + `! {"kind":"state","message":"given before","before":12}`, "sdm_resume",
+			`{"session":"sdm-7","id":"a","how":"next"}`, "(this id was given before: nothing was done again)\n[0-3] stopped in f at a.c:3", "next {}"},
 		{"why about a flag", look, "", "sdm_why", `{"of":"--html"}`, "of what?", ""},
-		{"a defect costs its call", look, "", "sdm_sessions", `{}`, "defect of sdm: no sessions (sessions go on)", ""},
+		{"a defect costs its call", look, "", "sdm_sessions", `{}`, ": no sessions (please report it", ""},
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			d, tape := seat(t, c.allow, standing+c.tape)
@@ -160,6 +173,43 @@ func TestRepeated(t *testing.T) {
 	}
 }
 
+// TestCancelled: what a client gives up ends at once, and the session is told.
+func TestCancelled(t *testing.T) {
+	d, tape := seat(t, protocol.Look, standing+"> stacks\n...\n> cancel")
+	d.longest = time.Minute
+	ctx, cancel := context.WithCancel(t.Context())
+	answered := make(chan string)
+	go func() {
+		said, _ := d.call(ctx, "sdm_stacks", json.RawMessage(`{"session":"sdm-7","samples":100}`))
+		answered <- said
+	}()
+	for len(tape.Calls()) == 0 {
+		runtime.Gosched()
+	}
+	cancel()
+	if said := <-answered; !strings.Contains(said, "it was cancelled") {
+		t.Error(said)
+	}
+	if calls := tape.Calls(); len(calls) != 2 || calls[1].Command != "cancel" || calls[1].Args.Of != 1 {
+		t.Errorf("the calls are %v", calls)
+	}
+}
+
+// TestStartedBefore: a start that another sdm mcp has begun is joined.
+func TestStartedBefore(t *testing.T) {
+	d, _ := seat(t, protocol.Steer, standing)
+	start, intents := d.cfg.Start, []string{}
+	d.cfg.Begun = func(ctx context.Context, intent string) (*Target, error) {
+		intents = append(intents, intent)
+		return start(ctx, Start{})
+	}
+	d.cfg.Start = func(context.Context, Start) (*Target, error) { panic("it is started again") }
+	said, _ := d.call(t.Context(), "sdm_start", json.RawMessage(`{"id":"a","run":["./app"],"np":4}`))
+	if !strings.Contains(said, "[0-3] stopped in f at a.c:3") || !strings.HasSuffix(said, before) || len(intents) != 1 || intents[0] == "" {
+		t.Errorf("%s\nintents %q", said, intents)
+	}
+}
+
 // TestStartOnce: a start that takes longer than a call goes on, and is not begun again.
 func TestStartOnce(t *testing.T) {
 	d, _ := seat(t, protocol.Steer, standing)
@@ -200,8 +250,9 @@ func TestServe(t *testing.T) {
 	in, ask := io.Pipe()
 	hear, out := io.Pipe()
 	served := make(chan error, 1)
-	go func() { served <- Serve(t.Context(), in, out, d.cfg) }()
+	go func() { served <- serve(t.Context(), in, out, d) }()
 	lines := bufio.NewReader(hear)
+	var err error
 	say := func(line string) string {
 		if _, err := io.WriteString(ask, line+"\n"); err != nil {
 			t.Fatal(err)
@@ -227,8 +278,22 @@ func TestServe(t *testing.T) {
 	if !strings.Contains(got, "The parallel job 4711 hangs") {
 		t.Error(got)
 	}
+	go io.WriteString(ask, `{"jsonrpc":"2.0","id":5,"method":"tools/call","params":{"name":"sdm_wait","_meta":{"progressToken":"p"},`+
+		`"arguments":{"session":"sdm-7","for":"output"}}}`+"\n")
+	told, answer := 0, ""
+	for !strings.Contains(answer, `"id":5`) {
+		if answer, err = lines.ReadString('\n'); err != nil {
+			t.Fatal(err)
+		}
+		if strings.Contains(answer, `"progressToken":"p"`) && strings.Contains(answer, "sdm-7: 4 stopped") {
+			told++
+		}
+	}
+	if told == 0 {
+		t.Errorf("no progress was told: %s", answer)
+	}
 	ask.Close()
-	if err := <-served; err != nil {
+	if err = <-served; err != nil {
 		t.Error(err)
 	}
 }

@@ -9,6 +9,7 @@ import (
 	"fmt"
 	"slices"
 	"strings"
+	"time"
 
 	"sdm/master/session"
 	"sdm/master/talk"
@@ -19,19 +20,41 @@ import (
 )
 
 func (d *desk) why(ctx context.Context, a args) (string, error) {
+	if every, _ := time.ParseDuration(a.Every); time.Duration(a.Samples)*every > d.patience { // else it is refused below
+		return "", fmt.Errorf("samples and every are more than %v together: take fewer, or sdm_stacks in a session", d.patience)
+	}
 	if !d.cfg.IsID(a.Of) {
 		if a.Of == "" || a.Of[0] == '-' {
 			return "", errors.New("of what? (the PID of mpirun, slurm:JOBID, a hang file, or a session)")
 		}
-		return d.cfg.Why(ctx, a.Of)
+		return d.cfg.Why(ctx, Why{Of: a.Of, Samples: a.Samples, Every: a.Every})
 	}
 	r, err := d.room(ctx, a.Of)
 	if err != nil {
 		return "", err
 	}
 	return why.Page(ctx, why.Subject{Talk: r.Talk, Ranks: r.Ranks, All: r.Ranks,
-		Try:  func(line string) string { return "sdm_command session=" + r.ID + " line=" + line },
+		Samples: a.Samples, Every: a.Every, Try: toolFor(r.ID),
 		Next: []string{"sdm_ask session=" + r.ID + " how=locals ranks=... frame=...   values of ranks that stand"}})
+}
+
+// toolFor returns the call that gives what a line of the console's language does, in a session.
+func toolFor(id string) func(line string) string {
+	return func(line string) string {
+		ranks, rest := "", line
+		if set, after, some := strings.Cut(line, "] "); some && strings.HasPrefix(line, "[") {
+			ranks, rest = " ranks="+set[1:], after
+		}
+		switch rest {
+		case "stacks":
+			return "sdm_stacks session=" + id + ranks
+		case "stacks --samples 10 --every 1s":
+			return "sdm_stacks session=" + id + ranks + " samples=10 every=1s"
+		case "info locals":
+			return "sdm_ask session=" + id + ranks + " how=locals"
+		}
+		return fmt.Sprintf("sdm_command session=%s line=%q", id, line)
+	}
 }
 
 func (d *desk) sessions(ctx context.Context, _ args) (string, error) { return d.cfg.Sessions(ctx) }
@@ -112,8 +135,18 @@ func (d *desk) wait(ctx context.Context, a args) (string, error) {
 	if err != nil {
 		return "", err
 	}
+	if a.Wait > 0 {
+		limited, cancel := context.WithTimeout(ctx, time.Duration(a.Wait*float64(time.Second)))
+		defer cancel()
+		ctx = limited
+	}
 	y := &reply{r: r}
 	if a.Request != 0 {
+		if a.Cancel {
+			if err := r.Cancel(ctx, protocol.RequestID(a.Request)); err != nil {
+				return "", err
+			}
+		}
 		x, err := r.Await(ctx, protocol.RequestID(a.Request))
 		if err != nil {
 			return "", err
@@ -147,6 +180,15 @@ func (d *desk) stand(ctx context.Context, y *reply, ranks rank.Set, wanted strin
 		states, err = y.r.Reach(ctx, func(s *session.States) bool { return s.NoneRuns(ranks) })
 	}
 	y.stood(ranks, states, err, cursor)
+}
+
+// settle waits until ranks that were resumed stand, or some of them while the others run on, and adds how they do.
+func (d *desk) settle(ctx context.Context, y *reply, ranks rank.Set, cursor uint64) {
+	states, all, err := y.r.Settle(ctx, ranks, cursor, d.quiet)
+	y.stood(ranks, states, err, cursor)
+	if err == nil && !all {
+		y.body.WriteString("some stand, and the others run on or wait for them (sdm_why of=" + y.r.ID + " tells; sdm_wait waits for all)\n")
+	}
 }
 
 // stood adds how ranks stand, and what happened after a cursor. err is why that is not as wanted.
@@ -200,8 +242,7 @@ func (d *desk) command(ctx context.Context, a args) (string, error) {
 	}
 	y.answer(text.Asked{Label: cmd.Label, Format: cmd.Args.Format, Export: cmd.Export, Explain: cmd.Args.Explain}, x)
 	if info, _ := protocol.LookupCommand(c.Command); info.Resumes {
-		states, err := r.Stand(ctx, x.Results(), cursor)
-		y.stood(x.Results(), states, err, cursor)
+		d.settle(ctx, y, x.Results(), cursor)
 	}
 	return y.text(a.Budget, "fewer ranks, or a larger budget"), nil
 }

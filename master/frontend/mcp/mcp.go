@@ -10,6 +10,8 @@ import (
 	"encoding/json"
 	"io"
 	"log/slog"
+	"sync"
+	"time"
 
 	sdk "github.com/modelcontextprotocol/go-sdk/mcp"
 
@@ -26,13 +28,15 @@ type Config struct {
 	Allow protocol.Permission
 	// Start starts the process of a session; it may take as long as a queue.
 	Start func(ctx context.Context, s Start) (*Target, error)
+	// Begun joins the session that was started for an intent; nil: there is none.
+	Begun func(ctx context.Context, intent string) (*Target, error)
 	// IsID reports whether a text is the name of a session, which may be none.
 	IsID func(text string) bool
 	// Join joins a session by its name.
 	Join func(ctx context.Context, id string) (*Target, error)
 	// Why returns the page of sdm why about a job or a hang file.
-	Why func(ctx context.Context, of string) (string, error)
-	// Sessions lists the sessions of the user.
+	Why func(ctx context.Context, w Why) (string, error)
+	// Sessions lists the sessions of the user, and the jobs of the user on this host.
 	Sessions func(ctx context.Context) (string, error)
 	// Log receives defects.
 	Log *slog.Logger
@@ -48,6 +52,15 @@ type Start struct {
 	Cwd    string
 	Ranks  string // of a starter's job; "": all
 	Env    map[string]string
+	// Intent is the same for the same start with the same id: a session that has it is not started twice.
+	Intent string `json:"-"`
+}
+
+// Why is what the agent wants to know of a job or a hang file.
+type Why struct {
+	Of      string
+	Samples int    // of a job; 0: a few
+	Every   string // between samples; "": the default
 }
 
 // Target is a session that was joined.
@@ -77,6 +90,11 @@ func Serve(ctx context.Context, in io.ReadCloser, out io.WriteCloser, cfg Config
 	d := newDesk(ctx, cfg)
 	defer d.leaveAll()
 	defer cancel()
+	return serve(ctx, in, out, d)
+}
+
+// serve serves the client from a desk.
+func serve(ctx context.Context, in io.ReadCloser, out io.WriteCloser, d *desk) error {
 	return newServer(d).Run(ctx, &sdk.IOTransport{Reader: in, Writer: out, MaxLineLength: maxRequest})
 }
 
@@ -103,6 +121,7 @@ func newServer(d *desk) *sdk.Server {
 			Annotations: &sdk.ToolAnnotations{ReadOnlyHint: looks, DestructiveHint: &destroys, IdempotentHint: looks,
 				OpenWorldHint: &no}},
 			func(ctx context.Context, r *sdk.CallToolRequest) (*sdk.CallToolResult, error) {
+				defer d.report(ctx, r)()
 				text, failed := d.call(ctx, t.name, r.Params.Arguments)
 				return &sdk.CallToolResult{Content: []sdk.Content{&sdk.TextContent{Text: text}}, IsError: failed}, nil
 			})
@@ -110,4 +129,35 @@ func newServer(d *desk) *sdk.Server {
 	d.addPrompts(s)
 	d.addResources(s)
 	return s
+}
+
+// report tells a client that has asked for it, in regular intervals, that a call is waiting, until the function that is
+// returned is called. Clients that would give the call up then wait on.
+//
+// Goroutine: one, for which that function waits.
+func (d *desk) report(ctx context.Context, r *sdk.CallToolRequest) (stop func()) {
+	token := r.Params.GetProgressToken()
+	if token == nil {
+		return func() {}
+	}
+	ctx, cancel := context.WithCancel(ctx)
+	var telling sync.WaitGroup
+	telling.Go(func() {
+		tick := time.NewTicker(d.pulse)
+		defer tick.Stop()
+		for past := d.pulse; ; past += d.pulse {
+			select {
+			case <-ctx.Done():
+				return
+			case <-tick.C:
+			}
+			said := &sdk.ProgressNotificationParams{ProgressToken: token, Progress: past.Seconds(),
+				Total: longestCall.Seconds(), Message: d.standing()}
+			_ = r.Session.NotifyProgress(ctx, said) // a client that is gone shows elsewhere
+		}
+	})
+	return func() {
+		cancel()
+		telling.Wait()
+	}
 }

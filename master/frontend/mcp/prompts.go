@@ -11,6 +11,7 @@ import (
 	sdk "github.com/modelcontextprotocol/go-sdk/mcp"
 
 	"sdm/master/language"
+	"sdm/protocol"
 )
 
 // prompts are the prompts: name, title, arguments and text, in which {name} stands for an argument. It is read only.
@@ -61,7 +62,7 @@ func (d *desk) addResources(s *sdk.Server) {
 	}
 	s.AddResource(&sdk.Resource{URI: "sdm://sessions", Name: "sessions", MIMEType: "text/plain"}, read)
 	s.AddResourceTemplate(&sdk.ResourceTemplate{URITemplate: "sdm://session/{id}/{view}", Name: "view",
-		Description: "stacks, states or output of a session", MIMEType: "text/plain"}, read)
+		Description: "stacks, states, output or log (who did what) of a session", MIMEType: "text/plain"}, read)
 }
 
 // resource returns the text of a resource.
@@ -80,11 +81,13 @@ func (d *desk) resource(ctx context.Context, uri string) (string, error) {
 		call, raw = "sdm_stacks", `{"session":"`+id+`"}`
 	case view == "states":
 		call, raw = "sdm_command", `{"session":"`+id+`","line":"ranks"}`
-	case view == "output":
-		return d.outputOf(ctx, id)
+	case view == "output", view == "log":
+		ctx, cancel := context.WithTimeout(ctx, d.longest)
+		defer cancel()
+		return d.guarded(uri, func() (string, error) { return d.past(ctx, id, view) })
 	}
 	if call == "" {
-		return "", errors.New("there is sdm://sessions, and sdm://session/ID/ with stacks, states and output")
+		return "", errors.New("there is sdm://sessions, and sdm://session/ID/ with stacks, states, output and log")
 	}
 	said, failed := d.call(ctx, call, []byte(raw))
 	if failed {
@@ -93,14 +96,17 @@ func (d *desk) resource(ctx context.Context, uri string) (string, error) {
 	return said, nil
 }
 
-// outputOf returns what the ranks of a session have written, as far as it is kept.
-func (d *desk) outputOf(ctx context.Context, id string) (string, error) {
+// past returns what the ranks of a session have written, or what else was told, as far as it is kept.
+func (d *desk) past(ctx context.Context, id, view string) (string, error) {
 	r, err := d.room(ctx, id)
 	if err != nil {
 		return "", err
 	}
 	y := &reply{r: r}
-	y.since(0, r.Ranks)
+	events, missed := r.Since(0)
+	y.tell(events, missed, r.Ranks, func(g protocol.Group) bool {
+		return g.Kind.IsOutput() == (view == "output") && !g.Kind.TellsState()
+	})
 	return y.text(maxBudget, "sdm_wait"), nil
 }
 

@@ -17,6 +17,7 @@ import (
 	"sdm/master/why"
 	"sdm/protocol"
 	"sdm/protocol/canonical"
+	"sdm/protocol/digest"
 )
 
 func (d *desk) start(ctx context.Context, a args) (string, error) {
@@ -35,16 +36,26 @@ func (d *desk) start(ctx context.Context, a args) (string, error) {
 	s := Start{Run: a.Run, Attach: a.Attach, Core: a.Core, NP: a.NP, StopAt: a.StopAt, Cwd: a.Cwd, Ranks: a.Ranks,
 		Env: a.Env}
 	same := "start " + string(canonical.JSON(s))
+	s.Intent = digest.Text(digest.OfText(a.ID + " " + same))
 	_, said, err := d.once(ctx, a.ID, same, func(ctx context.Context, _ *deed) (string, error) {
-		t, err := d.cfg.Start(ctx, s)
-		if err != nil {
+		note := ""
+		t, err := d.cfg.Begun(ctx, s.Intent)
+		switch {
+		case err != nil:
 			return "", err
+		case t != nil:
+			note = before
+		default:
+			if t, err = d.cfg.Start(ctx, s); err != nil {
+				return "", err
+			}
 		}
 		r := d.enter(*t, true)
 		if err := r.Heard(ctx, t.Snapshot); err != nil {
 			return "", err
 		}
-		return d.open(ctx, r)
+		said, err := d.open(ctx, r)
+		return said + note, err
 	})
 	return said, err
 }
@@ -110,7 +121,7 @@ func (d *desk) resume(ctx context.Context, a args) (string, error) {
 	if err != nil {
 		return "", err
 	}
-	c := session.Call{Command: a.How, Ranks: a.Ranks, Wait: d.patience}
+	c := session.Call{Command: a.How, Ranks: a.Ranks, Wait: d.patience, Once: a.ID}
 	switch a.How {
 	case "continue", "next", "step":
 		c.Args.Count = a.Count
@@ -121,6 +132,10 @@ func (d *desk) resume(ctx context.Context, a args) (string, error) {
 		return "", fmt.Errorf("how %q: one of %s", protocol.Clip(a.How), hows["sdm_resume"])
 	}
 	if err := d.permit(&c); err != nil {
+		return "", err
+	}
+	whole, err := r.set(a.Ranks)
+	if err != nil {
 		return "", err
 	}
 	a.Session = r.ID
@@ -134,6 +149,10 @@ func (d *desk) resume(ctx context.Context, a args) (string, error) {
 	x, said, err := d.once(waiting, a.ID, same, func(ctx context.Context, x *deed) (string, error) {
 		x.from = r.Next()
 		done, err := r.Ask(ctx, c)
+		if fault := (*protocol.Fault)(nil); errors.As(err, &fault) && fault.Before != 0 {
+			x.again, x.resumed = true, whole
+			return before, nil
+		}
 		x.resumed = done.Results()
 		return why.Said(done), err
 	})
@@ -142,13 +161,12 @@ func (d *desk) resume(ctx context.Context, a args) (string, error) {
 	}
 	y := &reply{r: r}
 	y.body.WriteString(said)
-	var states *session.States
-	if a.How == "interrupt" {
-		states, err = r.Reach(waiting, func(s *session.States) bool { return s.NoneRuns(x.resumed) })
+	if a.How == "interrupt" || x.again {
+		states, err := r.Reach(waiting, func(s *session.States) bool { return s.NoneRuns(x.resumed) })
+		y.stood(x.resumed, states, err, x.from)
 	} else {
-		states, err = r.Stand(waiting, x.resumed, x.from)
+		d.settle(waiting, y, x.resumed, x.from)
 	}
-	y.stood(x.resumed, states, err, x.from)
 	return y.text(a.Budget, "sdm_wait with this cursor, or a larger budget"), nil
 }
 

@@ -50,6 +50,7 @@ type args struct {
 	Wait    float64           `json:"wait"`
 	For     string            `json:"for"`
 	Request uint64            `json:"request"`
+	Cancel  bool              `json:"cancel"`
 	Line    string            `json:"line"`
 	Cursor  uint64            `json:"cursor"`
 	Budget  int               `json:"budget"`
@@ -57,7 +58,7 @@ type args struct {
 
 // schemas are the schemas of parameters, by name. It is read only.
 var schemas = map[string]string{
-	"session": `"string","description":"such as sdm-1; may be left out if one was used"`,
+	"session": `"string","description":"such as sdm-1; default the last used"`,
 	"ranks":   `"string","description":"set: 0-3,8, @stopped, @fn:NAME; default all"`,
 	"id":      `"string","description":"a new word for each intent; repeated, nothing is done twice"`,
 	"of":      `"string","description":"PID of mpirun, slurm:JOBID, pids:PID,..., a hang file, or a session"`,
@@ -70,7 +71,7 @@ var schemas = map[string]string{
 	"env":     `"object","additionalProperties":{"type":"string"}`,
 	"by":      `"string","enum":["function","line","address"]`,
 	"samples": `"integer","description":"of running ranks; shows who has not moved"`,
-	"every":   `"string","description":"between samples, such as 500ms"`,
+	"every":   `"string","description":"between them: 500ms"`,
 	"expr":    `"array","items":{"type":"string"}`,
 	"how":     `"string"`,
 	"thread":  `"integer"`,
@@ -85,9 +86,10 @@ var schemas = map[string]string{
 	"wait":    `"number","description":"seconds, at most 25"`,
 	"for":     `"string","enum":["all","any","output"],"description":"all or any of the ranks stand, or there is output"`,
 	"request": `"integer","description":"an unfinished answer to go on with"`,
+	"cancel":  `"boolean","description":"give the request up"`,
 	"line":    `"string","description":"one line of the console, as in: [0-3] info registers"`,
 	"cursor":  `"integer","description":"of an earlier answer: tell what came after it"`,
-	"budget":  `"integer","description":"bytes of the answer: 8192, at most 40000"`,
+	"budget":  `"integer","description":"bytes: 8192, at most 40000"`,
 }
 
 // hows are the values of how, by tool. It is read only.
@@ -99,11 +101,11 @@ var hows = map[string]string{
 
 // tools is the table. It is read only.
 var tools = []tool{
-	{name: "sdm_why", needs: protocol.Look, params: "!of",
+	{name: "sdm_why", needs: protocol.Look, params: "!of samples every",
 		what:   "Why does a job hang, or why has it crashed? One page: verdict (who waits for whom), merged stacks, the odd ranks, ends, values, last output, what to try next. Ranks stop for a millisecond and run on; no gdb. Call it first.",
 		handle: (*desk).why},
 	{name: "sdm_sessions", needs: protocol.Look, params: "",
-		what:   "The user's live sessions: name, host, program, states, who is in. Then sdm_why or sdm_stacks.",
+		what:   "The user's live sessions (name, host, program, states, who is in), and the user's jobs on this host. Then sdm_why or sdm_stacks.",
 		handle: (*desk).sessions},
 	{name: "sdm_start", needs: protocol.Steer, params: "!id run attach core np stop_at env cwd ranks",
 		what:   "Begin a session under gdb: run a program or starter (it stops at main or in MPI_Init), attach to a job (STOPS its ranks), or open core files. One of run, attach, core. Answers the session and where ranks stand; if not done yet, repeat it with the same id.",
@@ -120,7 +122,7 @@ var tools = []tool{
 	{name: "sdm_resume", needs: protocol.Steer, params: "session !id ranks !how until count wait budget",
 		what:   "Continue, step or interrupt ranks and wait until they stand. Answers who stopped where and who still runs; then sdm_wait or sdm_ask.",
 		handle: (*desk).resume},
-	{name: "sdm_wait", needs: protocol.Look, params: "session ranks for wait request cursor budget",
+	{name: "sdm_wait", needs: protocol.Look, params: "session ranks for wait request cancel cursor budget",
 		what:   "Wait, up to 25 s a call, until ranks stand or write something, or for an unfinished answer. Answers states and output since the cursor.",
 		handle: (*desk).wait},
 	{name: "sdm_command", needs: protocol.Look, destroys: true, params: "session !line budget",

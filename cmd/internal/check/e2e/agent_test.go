@@ -20,13 +20,17 @@ type agent struct {
 	t      *testing.T
 	server *exec.Cmd
 	in     io.WriteCloser
+	out    io.Closer
 	got    chan agentMessage
 	last   int
+	calls  int // of tools
+	bytes  int // of their arguments and answers
 }
 
-// agentMessage is a response.
+// agentMessage is a response, or a notification.
 type agentMessage struct {
 	JSONRPC string
+	Method  string
 	ID      int
 	Error   json.RawMessage
 	Result  struct {
@@ -51,7 +55,7 @@ func (s *scene) agree(args ...string) *agent {
 	if err := c.server.Start(); err != nil {
 		s.t.Fatal(err)
 	}
-	c.in = in
+	c.in, c.out = in, out
 	s.readers.Go(func() {
 		defer close(c.got)
 		r := bufio.NewScanner(out)
@@ -74,8 +78,7 @@ func (s *scene) agree(args ...string) *agent {
 // say sends a request and returns its response.
 func (c *agent) say(method, params string) agentMessage {
 	c.t.Helper()
-	c.last++
-	fmt.Fprintf(c.in, `{"jsonrpc":"2.0","id":%d,"method":%q,"params":%s}`+"\n", c.last, method, params)
+	c.ask(method, params)
 	select {
 	case m, ok := <-c.got:
 		if !ok || m.ID != c.last || m.Error != nil {
@@ -88,6 +91,19 @@ func (c *agent) say(method, params string) agentMessage {
 	return agentMessage{}
 }
 
+// ask sends a request.
+func (c *agent) ask(method, params string) {
+	c.last++
+	fmt.Fprintf(c.in, `{"jsonrpc":"2.0","id":%d,"method":%q,"params":%s}`+"\n", c.last, method, params)
+}
+
+// leave ends the server by the end of its input.
+func (c *agent) leave() {
+	c.in.Close()
+	for range c.got { // until it has ended
+	}
+}
+
 // tool calls a tool and checks that some texts are in the answer.
 func (c *agent) tool(name, args string, want ...string) string {
 	c.t.Helper()
@@ -96,6 +112,7 @@ func (c *agent) tool(name, args string, want ...string) string {
 		c.t.Fatalf("%s %s: %+v", name, args, m)
 	}
 	said := m.Result.Content[0].Text
+	c.calls, c.bytes = c.calls+1, c.bytes+len(args)+len(said)
 	for _, w := range want {
 		if !strings.Contains(said, w) {
 			c.t.Errorf("%s %s:\n%s\nwithout %q", name, args, said, w)
@@ -148,18 +165,17 @@ func TestAgent(t *testing.T) {
 	for range c.got { // until it has ended
 	}
 
-	c = s.agree()
-	c.tool("sdm_sessions", `{}`, "sdm-1", "2 stopped")
-	c.tool("sdm_resume", `{"session":"sdm-1","id":"b","how":"finish"}`, "[0-1] stopped in main at ")
+	c = s.agree() // and repeats its calls
+	c.tool("sdm_sessions", `{}`, "sdm-1", "2 stopped", "your jobs on this host")
+	c.tool("sdm_resume", `{"session":"sdm-1","id":"b","how":"continue"}`, "nothing was done again", "[0-1] stopped in after at ")
+	c.tool("sdm_resume", `{"session":"sdm-1","id":"b","how":"finish"}`, `"b" was given for something else`)
+	c.tool("sdm_resume", `{"session":"sdm-1","id":"c","how":"finish"}`, "[0-1] stopped in main at ")
 	c.tool("sdm_end", `{"how":"kill"}`, "this sdm mcp has not started the session")
-	c.in.Close() // the client is gone
-	for range c.got {
-	}
+	c.tool("sdm_start", fmt.Sprintf(`{"id":"a","run":[%q],"np":2}`, app), "session sdm-1;", "nothing was done again", "[0-1] stopped in main at ")
+	c.leave()
 
 	c = s.agree("--allow", "change")
 	c.tool("sdm_command", `{"session":"sdm-1","line":"set var name = 0"}`, "asked 2")
 	c.tool("sdm_end", `{"how":"kill"}`, "sdm-1 has ended; its ranks were killed")
-	c.in.Close()
-	for range c.got {
-	}
+	c.leave()
 }
