@@ -144,14 +144,15 @@ fuzz: ## FUZZTIME (10s) of every fuzzer
 	    echo "fuzz $$p $$f"; $(GO) test -run '^$$' -fuzz "^$$f$$" -fuzztime $(FUZZTIME) -fuzzminimizetime 20x $$p || exit 1; \
 	  done; done
 
-faults: ## 1,000 random fault schedules on simulated trees of 64 servers, 3,000 on small ones; 10,000 random sessions of several front ends; 1,000 random ends of attaches, 1,000 of the sampling of stacks, 1,000 of sessions, 1,000 of adapters of editors; 1,000 random sessions beside plain gdb; all that debugs with real gdbs under -race
+faults: ## 1,000 random fault schedules on simulated trees of 64 servers, 3,000 on small ones; 10,000 random sessions of several front ends; 1,000 random ends of attaches, 1,000 of the sampling of stacks, 1,000 of sessions, 1,000 of adapters of editors, 1,000 of agents; 1,000 random sessions beside plain gdb; all that debugs with real gdbs under -race
 	$(GO) test ./tree/treetest -run Faults -schedules 1000
 	$(GO) test -count=1 -timeout 60m -run '^TestRandomFrontEnds$$' ./master/hub -seeds 10000
 	$(GO) test -count=1 -timeout 60m -run '^TestRandomEnds$$' ./cmd/internal/check/e2e -ends 1000
 	$(GO) test -count=1 -timeout 30m -run '^TestSamplerEnds$$' ./cmd/internal/check/e2e -sampler-ends 1000
 	$(GO) test -count=1 -timeout 120m -run '^TestDAPAdapterEnds$$' ./cmd/internal/check/e2e -adapter-ends 1000
 	$(GO) test -count=1 -timeout 120m -run '^TestRandomSessionEnds$$' ./cmd/internal/check/e2e -session-ends 1000
-	$(TESTSUM) $(RERUN) --packages '$(E2E)' -- -race -timeout 120m -raced -all-prrte -all-ways -all-hangs -all-dialogs -later
+	$(GO) test -count=1 -timeout 120m -run '^TestAgentEnds$$' ./cmd/internal/check/e2e -agent-ends 1000
+	$(TESTSUM) $(RERUN) --packages '$(E2E)' -- -race -timeout 120m -raced -all-prrte -all-ways -all-hangs -all-plants -all-dialogs -later
 	$(TESTSUM) $(RERUN) --packages '$(UNRACED)' -- -race -p 1 -timeout 60m
 	$(GO) test -count=1 -timeout 60m -run '^TestSessions$$' ./cmd/sdm -all-layouts
 	$(GO) test -count=1 -timeout 60m -run '^TestConformanceOfOtherGDBs$$' ./backend/gdb -all-gdbs

@@ -88,7 +88,7 @@ func races() []string {
 // buildAll builds everything concurrently.
 func buildAll() error {
 	work := [][]string{{"go", "build", "-race=" + strconv.FormatBool(*raced), "-o", bench, "sdm/cmd/sdm", "sdm/cmd/sdm-server", "sdm/cmd/sdm-master"}}
-	for _, name := range []string{"work", "spin", "flood", "exitcode", "beforemain", "hello", "lateabort", "children", "aif"} {
+	for _, name := range []string{"work", "spin", "flood", "exitcode", "beforemain", "hello", "lateabort", "children", "aif", "crash"} {
 		work = append(work, []string{"gcc", "-g", "-O0", "-pthread", "-o", program(name), name + ".c"})
 	}
 	work = append(work, []string{"gcc", "-g", "-O1", "-pthread", "-o", program("waits"), "waits.c"})
@@ -106,6 +106,7 @@ func buildAll() error {
 		work = append(work, []string{openMPI.compiler, "-g", "-O0", "-pthread", "-DWITH_MPI", "-o", openMPI.program("mpi" + name), name + ".c", "-ldl"})
 	}
 	work = append(work, []string{openMPI.compiler, "-o", openMPI.program("mpiexit"), "mpiexit.c"})
+	work = append(work, []string{openMPI.compiler, "-g", "-O0", "-o", openMPI.program("faulty"), "faulty.c", "-lm"})
 	work = append(work, []string{"gcc", "-g", "-O0", "-shared", "-fPIC", "-o", program("libexplicit.so"), "plugin.c"})
 	work = append(work, []string{"gcc", "-g", "-O0", "-shared", "-fPIC", "-DIMPLICIT", "-o", program("libimplicit.so"), "plugin.c"})
 	if *raced {
