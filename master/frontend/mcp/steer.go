@@ -54,14 +54,14 @@ func (d *desk) start(ctx context.Context, a args) (string, error) {
 		if err := r.Heard(ctx, t.Snapshot); err != nil {
 			return "", err
 		}
-		said, err := d.open(ctx, r)
+		said, err := d.open(ctx, r, s.StopAt != "none")
 		return said + note, err
 	})
 	return said, err
 }
 
-// open gives the first call of a session, and waits until its ranks stand.
-func (d *desk) open(ctx context.Context, r *room) (string, error) {
+// open gives the first call of a session, and waits until its ranks stand if they are to stop.
+func (d *desk) open(ctx context.Context, r *room, stops bool) (string, error) {
 	y, ranks := &reply{r: r}, r.Ranks
 	if r.First != nil {
 		first := *r.First
@@ -78,7 +78,11 @@ func (d *desk) open(ctx context.Context, r *room) (string, error) {
 			y.answer(text.Asked{}, x)
 		}
 	}
-	ctx, cancel := context.WithTimeout(ctx, d.patience)
+	limit := d.patience
+	if !stops {
+		limit = d.quiet
+	}
+	ctx, cancel := context.WithTimeout(ctx, limit)
 	defer cancel()
 	d.stand(ctx, y, ranks, "", 0)
 	return y.text(0, "sdm_wait"), nil
@@ -191,6 +195,13 @@ func (d *desk) end(ctx context.Context, a args) (string, error) {
 		}
 	default:
 		return "", fmt.Errorf("how %q: one of %s", protocol.Clip(a.How), hows["sdm_end"])
+	}
+	if states := r.States(); a.How == "kill" { // ranks of a starter would run on after a mere quit
+		if alive := states.All().Minus(states.Ended()); !alive.IsEmpty() {
+			if _, err := d.askRanks(ctx, r, session.Call{Command: "kill", Ranks: alive.String()}); err != nil && !errors.Is(err, talk.ErrOver) {
+				return "", err
+			}
+		}
 	}
 	if _, err := d.askRanks(ctx, r, session.Call{Command: "quit"}); err != nil && !errors.Is(err, talk.ErrOver) {
 		return "", err
