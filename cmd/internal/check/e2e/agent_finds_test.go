@@ -63,6 +63,7 @@ var moves = []move{
 	{in: "knows", conclude: "{signal} of rank {rank} in {where}"},
 
 	{in: "computes nonsense in {expr} of {where}", tool: "sdm_start", args: `{"id":"s","run":["{starter}","-n","4","{program}","{argument}"]}`, to: "begins"},
+	{in: "begins", seen: `^not done yet`, tool: "sdm_start", args: `{"id":"s","run":["{starter}","-n","4","{program}","{argument}"]}`, to: "begins"},
 	{in: "begins", seen: `stopped`, tool: "sdm_break", args: `{"at":"{where}","if":"{expr} != {expr}"}`, to: "waits for it"},
 	{in: "waits for it", seen: `Breakpoint`, tool: "sdm_resume", args: `{"id":"c","how":"continue"}`, to: "changed"},
 	{in: "changed", seen: `\[(?P<rank>\d+)\] stopped in .*breakpoint-hit`, tool: "sdm_ask", args: `{"expr":["{expr}"],"how":"stat"}`, to: "is nan"},
