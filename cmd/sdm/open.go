@@ -17,9 +17,9 @@ import (
 	"sdm/cmd/internal/startup"
 	"sdm/master/frontend/console"
 	"sdm/master/frontend/rpc"
+	"sdm/master/frontend/web"
 	"sdm/master/hangfile"
 	"sdm/master/hangfile/offline"
-	"sdm/master/hangfile/report"
 	"sdm/master/session"
 	"sdm/protocol/userfile"
 )
@@ -118,7 +118,7 @@ func (o *openOptions) check(f *flagSet) error {
 
 // writeReport writes the report of a file.
 func (a *app) writeReport(file *hangfile.File, path string, mode os.FileMode) console.Status {
-	write := func(w io.Writer) error { return report.Write(w, file) }
+	write := func(w io.Writer) error { return web.WriteFile(w, file) }
 	if path == "-" {
 		if err := write(a.out); err != nil {
 			return a.fail(console.StatusRankFailed, err)

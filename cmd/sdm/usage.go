@@ -315,8 +315,8 @@ const usageWeb = `sdm web [flags] [ID | FILE]
 
 Shows a session, or a hang file, as a page: all ranks at a glance, the odd ones first, their stacks, what they wait for,
 values over the ranks, output. It joins a session as sdm join does and prints a link, which opens once. The page looks
-only, unless --allow steer is given. Only programs of your own user reach it. Where sdm runs at the other end of ssh, it
-listens at a Unix socket and prints the line of ssh that leads there. docs/web.md tells more.
+only, unless --allow steer or change is given. Only programs of your own user reach it. Where sdm runs at the other end
+of ssh, it listens at a Unix socket and prints the line of ssh that leads there. docs/web.md tells more.
 
   sdm web                     the session that runs
   sdm web sdm-hang-1234       a file that sdm watch has left

@@ -21,8 +21,8 @@ import (
 
 	"sdm/cmd/internal/startup"
 	"sdm/master/frontend/sentinel"
+	"sdm/master/frontend/web"
 	"sdm/master/hangfile"
-	"sdm/master/hangfile/report"
 	"sdm/master/language"
 	"sdm/master/session"
 	"sdm/master/text"
@@ -153,7 +153,7 @@ func (w *watch) path(at time.Time) string {
 func (w *watch) write(f *hangfile.File) (path, page string) {
 	path, err := userfile.Create(w.path(f.When), w.o.mode, f.Write)
 	if err == nil {
-		page, err = userfile.Create(path+".html", w.o.mode, func(to io.Writer) error { return report.Write(to, f) })
+		page, err = userfile.Create(path+".html", w.o.mode, func(to io.Writer) error { return web.WriteFile(to, f) })
 	}
 	w.app.remark(saidOf(f, path, page, err))
 	return path, page

@@ -44,7 +44,7 @@ func (o *webOptions) flags() *flagSet {
 	f.foot = "" // the ranks are the business of the session
 	f.add("The page", func(f *pflag.FlagSet) {
 		f.StringVar(&o.listen, "listen", "", "where browsers find the page: unix:PATH, for ssh -L, or `[HOST:]PORT` of this host (default: a Unix socket in a login by ssh, else any port)")
-		f.StringVar(&o.allow, "allow", "look", "what it may do: `look`, or steer: also interrupt and continue ranks and set breakpoints")
+		f.StringVar(&o.allow, "allow", "look", "what it may do: `look`, or steer: also interrupt and continue ranks and set breakpoints; or change: also a command line as at the prompt")
 	})
 	f.add("Sessions on other hosts", func(f *pflag.FlagSet) {
 		f.StringVar(&o.job.Servers.RemoteShell, "remote-shell", "", "`command` used instead of ssh to reach them")
@@ -61,8 +61,8 @@ func (o *webOptions) plan(a *app, f *flagSet) (*plan, error) {
 	switch {
 	case f.NArg() > 1:
 		return nil, fmt.Errorf("%q: one session or hang file at a time", f.Arg(1))
-	case !ok || allow > protocol.Steer:
-		return nil, fmt.Errorf("--allow %s: there are look and steer", o.allow)
+	case !ok:
+		return nil, fmt.Errorf("--allow %s: there are look, steer and change", o.allow)
 	}
 	return p, o.logLevels().check()
 }

@@ -124,6 +124,7 @@ type sessionJSON struct {
 	N        int                 `json:"n"`
 	Past     bool                `json:"past"`
 	Steer    bool                `json:"steer"`
+	Change   bool                `json:"change"`   // lines of the prompt may be given
 	Commands []string            `json:"commands"` // that may be called
 	Front    *protocol.FrontEnd  `json:"front,omitempty"`
 	Others   []protocol.FrontEnd `json:"others,omitempty"`
@@ -131,7 +132,7 @@ type sessionJSON struct {
 
 func (d *Door) tellSession(w http.ResponseWriter, _ *http.Request) {
 	s := sessionJSON{Program: d.cfg.Program, Ranks: d.cfg.Ranks, N: d.cfg.Ranks.Len(), Past: d.cfg.Past,
-		Steer: d.cfg.Allow >= protocol.Steer}
+		Steer: d.cfg.Allow >= protocol.Steer, Change: d.cfg.Allow >= protocol.Change}
 	for _, o := range offered {
 		if o.needs <= d.cfg.Allow {
 			s.Commands = append(s.Commands, o.command)
@@ -154,7 +155,11 @@ func (d *Door) makeCall(w http.ResponseWriter, r *http.Request) {
 		refuse(w, http.StatusBadRequest, err)
 		return
 	}
-	c, err := callFor(asked, d.cfg.Allow)
+	of := callFor
+	if asked.Line != "" {
+		of = lineFor
+	}
+	c, err := of(asked, d.cfg.Allow)
 	if err != nil {
 		refuse(w, http.StatusForbidden, err)
 		return

@@ -4,16 +4,20 @@ package web
 
 import (
 	"encoding/json"
+	"errors"
 	"fmt"
 	"slices"
+	"strings"
 	"time"
 
+	"sdm/master/hangfile"
+	"sdm/master/hangfile/report"
+	"sdm/master/language"
 	"sdm/master/session"
 	"sdm/master/text"
 	"sdm/master/verdict"
 	"sdm/protocol"
 	"sdm/protocol/rank"
-	"sdm/protocol/stack"
 )
 
 // offered are the commands of the page and what they require. Others are refused: a look must not be able to call
@@ -25,7 +29,7 @@ var offered = []struct {
 	{"stacks", protocol.Look}, {"ranks", protocol.Look}, {"backtrace", protocol.Look}, {"list", protocol.Look},
 	{"print", protocol.Look}, {"stat", protocol.Look}, {"diff", protocol.Look},
 	{"info locals", protocol.Look}, {"info args", protocol.Look}, {"info threads", protocol.Look},
-	{"info breakpoints", protocol.Look}, {"info hosts", protocol.Look},
+	{"info breakpoints", protocol.Look}, {"info hosts", protocol.Look}, {"usage", protocol.Look}, {"focus", protocol.Look},
 	{"info output", protocol.Look}, {"info file", protocol.Look},
 	{"interrupt", protocol.Steer}, {"continue", protocol.Steer}, {"break", protocol.Steer}, {"delete", protocol.Steer},
 	{"enable", protocol.Steer}, {"disable", protocol.Steer},
@@ -34,6 +38,7 @@ var offered = []struct {
 // request is what a page asks.
 type request struct {
 	Command string        `json:"command"`
+	Line    string        `json:"line"` // of the prompt, in place of a command
 	Ranks   string        `json:"ranks"`
 	Args    protocol.Args `json:"args"`
 	// Wait is how long ranks may take, in seconds; 0 is the wait of the session.
@@ -61,6 +66,36 @@ func callFor(r request, allow protocol.Permission) (c session.Call, err error) {
 		return session.Call{Command: r.Command, Ranks: r.Ranks, Wait: wait, Args: r.Args}, nil
 	}
 	return c, fmt.Errorf("%q is no command of the page", protocol.Clip(r.Command))
+}
+
+// lineFor returns the call for a line of the prompt, or why there is none. Its ranks are those of the request unless it
+// begins with others.
+func lineFor(r request, allow protocol.Permission) (c session.Call, err error) {
+	if allow < protocol.Change {
+		return c, errors.New("a command line is not allowed to this page (sdm web --allow change allows it)")
+	}
+	if strings.ContainsAny(r.Line, "\r\n") {
+		return c, errors.New("one line at a time")
+	}
+	cmd, some, err := language.Parse(r.Line)
+	switch {
+	case err != nil:
+		return c, err
+	case !some:
+		return c, errors.New("the line is empty")
+	case cmd.Do == "":
+		return c, fmt.Errorf("%s is a word of the prompt itself, which is not here (sdm join has it)", cmd.Name)
+	case cmd.File != "":
+		return c, errors.New("files are written at the prompt only (sdm join has it)")
+	}
+	c = session.Call{Command: cmd.Do, Ranks: cmd.Set, Args: cmd.Args, Wait: cmd.Wait}
+	if c.Ranks == "" {
+		c.Ranks = r.Ranks
+	}
+	if cmd.Thread != 0 {
+		c.Args.Thread = cmd.Thread
+	}
+	return c, nil
 }
 
 // maxAnswer bounds the answers to a call, in bytes.
@@ -97,8 +132,10 @@ type answerJSON struct {
 	Text string             `json:"text"` // as the console has it
 	// Events are the answers, but those to stacks.
 	Events []session.Event `json:"events,omitempty"`
-	Stack  *stack.Tree     `json:"stack,omitempty"` // the stacks of all
-	Waits  []waitJSON      `json:"waits,omitempty"` // what they wait for
+	Stack  []*frameJSON    `json:"stack,omitempty"`  // the stacks of all
+	Frames int             `json:"frames,omitempty"` // that are not in Stack
+	Waits  []waitJSON      `json:"waits,omitempty"`  // what they wait for
+	Graph  *report.Drawing `json:"graph,omitempty"`  // of the same
 	// LeftOff is the number of groups of answers that were too much.
 	LeftOff int            `json:"left_off,omitempty"`
 	Done    *session.Event `json:"done"`
@@ -130,19 +167,24 @@ func (c *call) answer(id protocol.RequestID, command string, all rank.Set) ([]by
 		}
 		return json.Marshal(a)
 	}
-	for _, g := range c.groups {
-		a.Stack = a.Stack.Merge(g.Stack)
-	}
+	a.Stack, a.Frames = framesOf(c.groups)
 	if g, _ := verdict.GraphOf(c.groups, rank.Set{}); !g.IsEmpty() {
-		for _, r := range verdict.Rows(g) {
-			if len(a.Waits) == maxRows {
-				a.LeftOff++
-				continue
-			}
-			a.Waits = append(a.Waits, waitJSON{r.Ranks, r.Ranks.Len(), r.Text, r.For})
-		}
+		a.showWaits(hangfile.RowsOf(g), c.end.Verdict)
 	}
 	return json.Marshal(a)
+}
+
+// showWaits adds what ranks wait for.
+func (a *answerJSON) showWaits(rows []hangfile.Row, verdict []session.Finding) {
+	for _, r := range rows[:min(len(rows), maxRows)] {
+		a.Waits = append(a.Waits, waitJSON{r.Ranks, r.Ranks.Len(), r.Text, r.For})
+	}
+	a.LeftOff += max(0, len(rows)-maxRows)
+	var found []hangfile.Finding
+	for _, f := range verdict {
+		found = append(found, hangfile.Finding(f))
+	}
+	a.Graph = report.Draw(rows, found)
 }
 
 // maxCallTime bounds a call; then it is cancelled.

@@ -6,6 +6,8 @@ import (
 	"embed"
 	"net/http"
 	"path"
+
+	"sdm/master/hangfile/report"
 )
 
 //go:embed page
@@ -16,7 +18,7 @@ var contentTypes = map[string]string{
 	".html": "text/html; charset=utf-8",
 	".css":  "text/css; charset=utf-8",
 	".svg":  "image/svg+xml",
-	".mjs":  "text/javascript; charset=utf-8",
+	".js":   "text/javascript; charset=utf-8",
 }
 
 // servePage serves a file of the page.
@@ -27,10 +29,24 @@ func servePage(w http.ResponseWriter, r *http.Request) {
 	}
 	body, err := files.ReadFile("page" + name)
 	kind := contentTypes[path.Ext(name)]
-	if err != nil || kind == "" {
+	switch {
+	case name == "/page.js":
+		body = script()
+	case err != nil || kind == "":
 		http.NotFound(w, r)
 		return
+	case name == "/style.css": // that of the report comes first
+		body = append([]byte(report.Style), body...)
 	}
 	w.Header().Set("Content-Type", kind)
 	_, _ = w.Write(body) // or the browser is gone
+}
+
+// fileOf returns a file of the page, which is there.
+func fileOf(name string) []byte {
+	body, err := files.ReadFile("page/" + name)
+	if err != nil {
+		panic(err)
+	}
+	return body
 }

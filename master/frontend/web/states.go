@@ -4,9 +4,11 @@ package web
 
 import (
 	"encoding/binary"
+	"slices"
 
 	"sdm/master/session"
 	"sdm/protocol/canonical"
+	"sdm/protocol/rank"
 )
 
 // statesJSON is the answer to "states".
@@ -35,9 +37,14 @@ const (
 // encodeStates returns the states as JSON.
 func encodeStates(version uint64, states *session.States) []byte {
 	all := states.All()
-	groups := states.Groups(all)
-	if len(groups) > maxGroups {
-		groups = coarse(states)
+	return encodeGroups(version, all, states.Groups(all), maxGroups)
+}
+
+// encodeGroups returns the states of ranks, of which all are in one group at most, as JSON. If there are more than most
+// groups, ranks are grouped by their state alone.
+func encodeGroups(version uint64, all rank.Set, groups []session.StatusGroup, most int) []byte {
+	if len(groups) > most {
+		groups = coarse(groups)
 	}
 	out := statesJSON{Version: version, N: all.Len(), Groups: []groupJSON{}}
 	top, some := all.Max()
@@ -51,7 +58,7 @@ func encodeStates(version uint64, states *session.States) []byte {
 			x.Ranks = set
 		}
 		out.Groups = append(out.Groups, x)
-		for first, last := range g.Ranks.Ranges() {
+		for first, last := range g.Ranks.Intersect(all).Ranges() {
 			part := of[first : int(last)+1]
 			for j := range part {
 				part[j] = uint16(i + 1)
@@ -71,9 +78,13 @@ func encodeStates(version uint64, states *session.States) []byte {
 }
 
 // coarse returns the ranks in each state, without details.
-func coarse(states *session.States) (groups []session.StatusGroup) {
-	for _, s := range states.Summary() {
-		groups = append(groups, session.StatusGroup{Status: session.Status{State: s.State}, Ranks: s.Ranks})
+func coarse(groups []session.StatusGroup) (few []session.StatusGroup) {
+	for _, g := range groups {
+		i := slices.IndexFunc(few, func(x session.StatusGroup) bool { return x.Status.State == g.Status.State })
+		if i < 0 {
+			i, few = len(few), append(few, session.StatusGroup{Status: session.Status{State: g.Status.State}})
+		}
+		few[i].Ranks = few[i].Ranks.Union(g.Ranks)
 	}
-	return groups
+	return few
 }

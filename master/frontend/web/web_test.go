@@ -13,6 +13,7 @@ import (
 	"net"
 	"net/http"
 	"net/http/httptest"
+	"slices"
 	"strings"
 	"sync/atomic"
 	"testing"
@@ -224,6 +225,33 @@ func TestOffered(t *testing.T) {
 	}
 }
 
+// TestLines gives lines of the prompt.
+func TestLines(t *testing.T) {
+	for _, test := range []struct {
+		line  string
+		allow protocol.Permission
+		want  string
+	}{
+		{"print n", protocol.Steer, "not allowed to this page"},
+		{"print n", protocol.Change, "print 0-3"},
+		{"[5] set variable n = 3", protocol.Change, "set variable 5"},
+		{"print n\nkill", protocol.Change, "one line at a time"},
+		{"  ", protocol.Change, "the line is empty"},
+		{"quit 3", protocol.Change, "a word of the prompt itself"},
+		{"stacks --json > /etc/x", protocol.Change, "files are written at the prompt only"},
+		{"no such word", protocol.Change, "no"},
+	} {
+		c, err := lineFor(request{Line: test.line, Ranks: "0-3"}, test.allow)
+		said := c.Command + " " + c.Ranks
+		if err != nil {
+			said = err.Error()
+		}
+		if !strings.Contains(said, test.want) {
+			t.Errorf("%q: %s, not %s", test.line, said, test.want)
+		}
+	}
+}
+
 func TestStates(t *testing.T) {
 	s := newScene(t, protocol.Look)
 	s.open(s.door.Token())
@@ -366,8 +394,23 @@ func TestPage(t *testing.T) {
 		t.Fatal(err)
 	}
 	for _, e := range entries {
-		if code, body := s.ask("GET", "/"+e.Name(), "", nil); code != 200 || body == "" {
+		name, isModule := strings.CutSuffix(e.Name(), ".mjs")
+		if isModule != slices.Contains(modules, name) {
+			t.Errorf("%s is not a part of the script, or twice", e.Name())
+		}
+		if code, body := s.ask("GET", "/"+e.Name(), "", nil); !isModule && (code != 200 || body == "") {
 			t.Errorf("%s: %d", e.Name(), code)
+		}
+	}
+	code, body := s.ask("GET", "/page.js", "", nil)
+	if code != 200 || strings.Contains(body, "\nimport ") || strings.Contains(body, "\nexport ") || strings.Contains(body, "</script") {
+		t.Errorf("the script: %d, %.200s", code, body)
+	}
+	for i, name := range modules {
+		for _, m := range importLine.FindAllStringSubmatch(string(fileOf(name+".mjs")), -1) {
+			if !slices.Contains(modules[:i], m[3]) {
+				t.Errorf("%s comes before %s, which it imports", name, m[3])
+			}
 		}
 	}
 	if code, body := s.ask("GET", "/", "", nil); code != 200 || strings.Contains(body, "<script>") || strings.Contains(body, "style=") {

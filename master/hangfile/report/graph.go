@@ -15,35 +15,45 @@ import (
 	"sdm/protocol/rank"
 )
 
-// drawing is a picture in pixels: boxes are what ranks do, arrows lead to those for which they wait. Boxes are in
+// Drawing is a picture in pixels: boxes are what ranks do, arrows lead to those for which they wait. Boxes are in
 // columns: an arrow leads to the right, or within a column if ranks wait for one another.
-type drawing struct {
-	Width, Height int
-	Boxes         []box
-	Arrows        []arrow
-	Grouped       bool // boxes stand for several similar rows
-	More          int  // rows that are not drawn
+type Drawing struct {
+	Width   int     `json:"width"`
+	Height  int     `json:"height"`
+	Boxes   []Box   `json:"boxes"`
+	Arrows  []Arrow `json:"arrows"`
+	Grouped bool    `json:"grouped,omitempty"` // boxes stand for several similar rows
+	More    int     `json:"more,omitempty"`    // rows that are not drawn
 }
 
-type box struct {
-	X, Y, W, H int
-	Lines      []line // ranks, then what they do
-	Title      string
-	Class      string // "cycle", "sofar", "cause" or ""
+// Box is what some ranks do.
+type Box struct {
+	X     int    `json:"x"`
+	Y     int    `json:"y"`
+	W     int    `json:"w"`
+	H     int    `json:"h"`
+	Lines []Line `json:"lines"` // ranks, then what they do
+	Title string `json:"title"`
+	Class string `json:"class,omitempty"` // "cycle", "sofar", "cause" or ""
+	Set   string `json:"set,omitempty"`   // the ranks; "": their set is too long
 }
 
-// line is a line of text in a box, with the position of its base.
-type line struct {
-	X, Y int
-	Text string
+// Line is a line of text in a box, with the position of its base.
+type Line struct {
+	X    int    `json:"x"`
+	Y    int    `json:"y"`
+	Text string `json:"text"`
 }
 
-type arrow struct {
-	Path   string
-	Label  string
-	X, Y   int    // of the label
-	Anchor string // of the label: "start" or "end"
-	Class  string
+// Arrow leads from ranks to those for which they wait.
+type Arrow struct {
+	Path   string `json:"path"`
+	Label  string `json:"label,omitempty"`
+	X      int    `json:"x"` // of the label
+	Y      int    `json:"y"`
+	Anchor string `json:"anchor"` // of the label: "start" or "end"
+	Class  string `json:"class,omitempty"`
+	Set    string `json:"set,omitempty"` // the ranks that wait and those for which they wait; "": too long
 }
 
 // Sizes in pixels, and bounds of a drawing.
@@ -57,6 +67,7 @@ const (
 	lineRunes  = 38
 	maxLines   = 4
 	maxBoxes   = 30
+	maxSetText = 4 << 10 // bytes of a set that can be taken
 )
 
 // step is a row, or several similar ones.
@@ -66,18 +77,19 @@ type step struct {
 	sure bool // the loop is certain
 }
 
-// draw returns the drawing of a file; nil if no rank waits for another.
-func draw(f *hangfile.File) *drawing {
-	if !slices.ContainsFunc(f.Calls, func(r hangfile.Row) bool { return !r.For.IsEmpty() }) {
+// Draw returns the drawing of what ranks do, of which a verdict says why they do not go on; nil if no rank waits for
+// another.
+func Draw(calls []hangfile.Row, verdict []hangfile.Finding) *Drawing {
+	if !slices.ContainsFunc(calls, func(r hangfile.Row) bool { return !r.For.IsEmpty() }) {
 		return nil
 	}
-	d := &drawing{}
+	d := &Drawing{}
 	var steps []step
-	d.Grouped = len(f.Calls) > maxBoxes
-	for _, r := range hangfile.Alike(f.Calls, maxBoxes) {
+	d.Grouped = len(calls) > maxBoxes
+	for _, r := range hangfile.Alike(calls, maxBoxes) {
 		steps = append(steps, step{Rows: r})
 	}
-	markLoops(steps, f.Verdict)
+	markLoops(steps, verdict)
 	if len(steps) > maxBoxes {
 		slices.SortStableFunc(steps, func(a, b step) int {
 			if a.loop != b.loop {
@@ -106,7 +118,7 @@ func markLoops(steps []step, verdict []hangfile.Finding) {
 }
 
 // layout places boxes and arrows.
-func (d *drawing) layout(steps []step) {
+func (d *Drawing) layout(steps []step) {
 	n := len(steps)
 	common := make([][]rank.Set, n)
 	reach := make([][]bool, n)
@@ -163,7 +175,9 @@ func (d *drawing) layout(steps []step) {
 				if i == k || !common[i][k].Equal(steps[k].Ranks) {
 					label = clip(text.Ranks(common[i][k]), 10)
 				}
-				d.Arrows = append(d.Arrows, d.arrow(i, k, levels[i] == levels[k], label, class))
+				a := d.arrow(i, k, levels[i] == levels[k], label, class)
+				a.Set = setText(steps[i].Ranks.Union(common[i][k]))
+				d.Arrows = append(d.Arrows, a)
 			}
 		}
 	}
@@ -199,7 +213,7 @@ func levelsOf(common [][]rank.Set, reach [][]bool) []int {
 	return levels
 }
 
-func boxOf(s step) box {
+func boxOf(s step) Box {
 	count := ""
 	if s.Ranks.Len() > 1 {
 		count += " (" + strconv.Itoa(s.Ranks.Len()) + ")"
@@ -208,9 +222,10 @@ func boxOf(s step) box {
 		count += ", " + strconv.Itoa(s.Count) + " rows"
 	}
 	head := clip("["+text.Ranks(s.Ranks)+"]", lineRunes-len(count)) + count
-	b := box{W: boxWidth, Lines: []line{{Text: head}}, Title: clean("[" + text.Ranks(s.Ranks) + "] " + s.Text)}
+	b := Box{W: boxWidth, Lines: []Line{{Text: head}}, Set: setText(s.Ranks),
+		Title: clean("[" + text.Ranks(s.Ranks) + "] " + s.Text)}
 	for _, l := range wrapped(clean(s.Text)) {
-		b.Lines = append(b.Lines, line{Text: l})
+		b.Lines = append(b.Lines, Line{Text: l})
 	}
 	b.H = 2*padding + len(b.Lines)*lineHeight
 	return b
@@ -218,9 +233,9 @@ func boxOf(s step) box {
 
 // arrow connects two boxes: to the right, or within a column by a bow, which is at the right side of the column if it
 // leads down, and at the left side if it leads up.
-func (d *drawing) arrow(i, k int, same bool, label, class string) arrow {
+func (d *Drawing) arrow(i, k int, same bool, label, class string) Arrow {
 	from, to := d.Boxes[i], d.Boxes[k]
-	a := arrow{Label: label, Anchor: "start", Class: class}
+	a := Arrow{Label: label, Anchor: "start", Class: class}
 	x1, y1 := from.X+from.W, from.Y+from.H/2
 	x2, y2 := to.X, to.Y+to.H/2
 	switch {
@@ -248,6 +263,14 @@ func (d *drawing) arrow(i, k int, same bool, label, class string) arrow {
 
 // bowOf returns the width of a bow of a height.
 func bowOf(height int) int { return min(20+height/5, columnGap-30) }
+
+// setText returns a set as text that can be taken as a focus; "": it is too long.
+func setText(s rank.Set) string {
+	if t := s.String(); len(t) <= maxSetText {
+		return t
+	}
+	return ""
+}
 
 // clip cuts a text to a number of characters.
 func clip(s string, most int) string {

@@ -3,7 +3,10 @@ package report
 
 import (
 	"bytes"
+	"crypto/sha256"
 	_ "embed"
+	"encoding/base64"
+	"encoding/json"
 	"html/template"
 	"io"
 	"strings"
@@ -18,6 +21,11 @@ import (
 //go:embed page.html
 var pageHTML string
 
+// Style is the style sheet of the page.
+//
+//go:embed style.css
+var Style string
+
 // Bounds of a page; the hang file has the rest, and the page says so.
 const (
 	maxFrames  = 4000 // frames of all trees
@@ -26,22 +34,45 @@ const (
 	openFrames = 300  // trees with at most so many frames are unfolded
 )
 
+// Live is what makes the page answer clicks in a browser that executes scripts. Without, its parts are hidden. The
+// zero value adds nothing.
+type Live struct {
+	Style                 template.CSS
+	Ranks, Stacks, Values template.HTML // behind the drawing, before the trees, behind the values
+	Script                template.JS
+	Data                  json.RawMessage // is "sdmData" for the script
+}
+
 // Write writes the page.
-func Write(w io.Writer, f *hangfile.File) error {
+func Write(w io.Writer, f *hangfile.File, live Live) error {
 	page := template.Must(template.New("page").Parse(pageHTML)) // it escapes all that comes from the file
+	c := contentOf(f)
+	c.Style, c.Live = template.CSS(Style), live
 	var b bytes.Buffer
-	if err := page.Execute(&b, contentOf(f)); err != nil {
+	if err := page.Execute(&b, c); err != nil {
 		return err
 	}
-	_, err := w.Write(b.Bytes())
+	_, err := w.Write(sealed(b.Bytes()))
 	return err
+}
+
+// sealed permits the page its own script and style alone, by their hashes: whatever else is in it is not executed.
+func sealed(page []byte) []byte {
+	for _, name := range []string{"script", "style"} {
+		_, rest, _ := bytes.Cut(page, []byte("<"+name+">"))
+		body, _, _ := bytes.Cut(rest, []byte("</"+name+">"))
+		sum := sha256.Sum256(body)
+		hash := "'sha256-" + base64.StdEncoding.EncodeToString(sum[:]) + "'"
+		page = bytes.Replace(page, []byte("'hash-of-"+name+"'"), []byte(hash), 1)
+	}
+	return page
 }
 
 // content is what the template shows.
 type content struct {
 	Title, When, Reason, Command, Job, Sdm, Format string
 	Verdict                                        []finding
-	Graph                                          *drawing
+	Graph                                          *Drawing
 	Calls                                          []row
 	MoreCalls                                      int
 	Trees                                          []tree
@@ -52,6 +83,8 @@ type content struct {
 	Dropped                                        []string
 	Hosts                                          []row
 	Versions                                       []row
+	Style                                          template.CSS
+	Live                                           Live
 }
 
 type finding struct {
@@ -120,7 +153,7 @@ func contentOf(f *hangfile.File) *content {
 	for _, x := range f.Verdict {
 		c.Verdict = append(c.Verdict, finding{clean(x.Kind), x.Label(), clean(x.Text)})
 	}
-	c.Graph = draw(f)
+	c.Graph = Draw(f.Calls, f.Verdict)
 	rows := hangfile.Alike(f.Calls, maxAlike)
 	for i, x := range rows {
 		if i == maxRows {

@@ -54,7 +54,7 @@ func file() *hangfile.File {
 func written(t *testing.T, f *hangfile.File) string {
 	t.Helper()
 	var b bytes.Buffer
-	if err := Write(&b, f); err != nil {
+	if err := Write(&b, f, Live{}); err != nil {
 		t.Fatal(err)
 	}
 	return b.String()
@@ -144,7 +144,7 @@ func FuzzUses(f *testing.F) {
 		if err != nil {
 			return
 		}
-		if err := Write(io.Discard, x); err != nil {
+		if err := Write(io.Discard, x, Live{}); err != nil {
 			t.Error(err)
 		}
 		if c := compare.Of(x, x); !c.Equal {
@@ -215,7 +215,7 @@ func TestDraw(t *testing.T) {
 		"itself":             {rows("0"), []int{0}, "cycle"},
 		"two ways":           {rows("1,2", "2", ""), []int{0, 1, 2}, ",,cause"},
 	} {
-		d := draw(c.f)
+		d := Draw(c.f.Calls, c.f.Verdict)
 		left := d.Boxes[0].X
 		for _, b := range d.Boxes {
 			left = min(left, b.X)
@@ -242,7 +242,7 @@ func TestDraw(t *testing.T) {
 		many.Calls[i].Text = strings.Repeat("x", i+1)
 		many.Calls[i].For = rank.Of(0)
 	}
-	if d := draw(many); len(d.Boxes) != maxBoxes || d.More != 100-maxBoxes || !d.Grouped {
+	if d := Draw(many.Calls, many.Verdict); len(d.Boxes) != maxBoxes || d.More != 100-maxBoxes || !d.Grouped {
 		t.Errorf("%d boxes, %d more", len(d.Boxes), d.More)
 	}
 }

@@ -25,7 +25,8 @@ export function said(e) {
     case "front": return `${by}${e.door ? `, ${e.door}` : ""}${e.host ? ` on ${e.host}` : ""}: ${e.change}`;
     case "gap": return `${e.missed} events were missed`;
     case "breakpoint": return `breakpoints ${e.change}: ${(e.numbers ?? ["all"]).join(", ")}`;
-    case "note": case "logged": case "job": case "loading": return `${e.event}: ${e.text ?? e.message ?? e.state ?? rest(e)}`;
+    case "loading": return e.done ? "symbols are loaded" : "loading symbols";
+    case "note": case "logged": case "job": return `${e.event}: ${e.text ?? e.message ?? e.state ?? rest(e)}`;
   }
   return `${e.event}: ${rest(e)}`;
 }

@@ -1,179 +1,165 @@
-// The page: what is shown, and what a click or a key does. What ranks say is text, never HTML.
+// The page: what is shown, and what a click or a key does.
 
-import { ask, enter, follow } from "./api.mjs";
-import { badKind, kindOf, kinds, order, summary, where } from "./groups.mjs";
-import { label, layout, matches } from "./icicle.mjs";
+import { $, dark, hash, make, on, short, swatch, taker } from "./dom.mjs";
+import { ask, enter, follow, kept } from "./api.mjs";
+import { kindOf, kinds, order, where } from "./groups.mjs";
 import { outputText, said } from "./lines.mjs";
+import { valuesOf, written } from "./numbers.mjs";
 import * as runs from "./runs.mjs";
-
-const $ = (id) => document.getElementById(id);
+import { colours, plot, spark } from "./plot.mjs";
+import * as grid from "./grid.mjs";
+import * as looks from "./looks.mjs";
 
 const maxLines = 2000; // of a list
 const maxRows = 200; // of the table of groups
+const fewRows = 8; // of it, until all are wanted
+const maxLooks = 30; // that are kept
+const maxPlotted = 65_536; // ranks whose values are asked for one by one
 
 let session = { n: 0, commands: [] };
 let states = { groups: [], runs: runs.decode("") };
-let shape = null; // of the grid
-let at = 0; // rank of the grid's cursor
-let tree = [];
+let seen = []; // looks at the stacks, the last one last
+let shown = null; // of these
 let looked = 0; // version of the states when the stacks were looked at last; 0: not yet
-
-// make makes an element with text.
-function make(name, text, attributes = {}) {
-  const e = document.createElement(name);
-  if (text !== undefined) e.textContent = text;
-  for (const [key, value] of Object.entries(attributes)) e.setAttribute(key, value);
-  return e;
-}
+let hosts = null; // as sets with names
+let values = null; // the last ones
+let allGroups = false;
 
 // --- the focus ---
 
-function focusRanges() {
-  return runs.parse($("focus").value, states.runs.end);
-}
+let ranges = null; // of the focus; null: all, or a set that only the session knows
 
 function setFocus(text) {
   $("focus").value = text;
   showFocus();
 }
 
-function showFocus() {
-  const ranges = focusRanges();
-  $("focus-n").textContent = ranges ? `${runs.count(ranges)} of ${session.n}` : "";
-  requestAnimationFrame(drawGrid);
-}
+// isAll tells that nothing was taken.
+const isAll = () => ["", "all"].includes($("focus").value.trim());
 
 // ranksForCall is the focus for the session; "" is all.
-const ranksForCall = () => ($("focus").value.trim() === "all" ? "" : $("focus").value.trim());
+const ranksForCall = () => (isAll() ? "" : $("focus").value.trim());
 
-// --- the grid ---
+let asked = 0;
 
-const dark = matchMedia("(prefers-color-scheme: dark)");
-
-// colour returns a colour "#rrggbb" as a pixel; dim is mixed with the paper.
-function colour(hex, dim) {
-  const paper = dark.matches ? 20 : 255;
-  const part = (i) => {
-    const v = parseInt(hex.slice(i, i + 2), 16);
-    return dim ? Math.round(paper + (v - paper) * 0.25) : v;
+// showFocus shows what is in the focus everywhere. A set with names is what the session says it is.
+function showFocus() {
+  const text = $("focus").value, now = ++asked;
+  ranges = runs.parse(text, states.runs.end);
+  const show = (note) => {
+    $("focus-n").textContent = ranges ? `${runs.count(ranges)} of ${session.n}` : note;
+    if (isAll()) ranges = null;
+    requestAnimationFrame(drawAll);
   };
-  return ((255 << 24) | (part(5) << 16) | (part(3) << 8) | part(1)) >>> 0;
+  show("…");
+  if (ranges || isAll() || kept) return;
+  ask("call", { command: "focus", args: { set: text } }).then((a) => {
+    if (now !== asked) return;
+    ranges = runs.parse(a.events?.[0]?.result?.set ?? "x", states.runs.end);
+    show("");
+  }, (error) => now === asked && show(error.message));
+}
+
+// outside tells that no rank of a set is in the focus; what is no set of ranks, as the starter's name, is not outside.
+const outside = (set) => {
+  const of = ranges && runs.parse(set, states.runs.end);
+  return Boolean(of) && !runs.intersects(ranges, of);
+};
+
+// drawAll draws what depends on the focus.
+function drawAll() {
+  drawGrid();
+  for (const e of document.querySelectorAll("[data-set]")) e.classList.toggle("miss", outside(e.getAttribute("data-set")));
+  for (const e of document.querySelectorAll("[data-in]")) e.classList.toggle("out", e.dataset.in !== "" && outside(e.dataset.in));
+  showTree();
+}
+
+// --- the grid and the groups ---
+
+function scheme() {
+  const by = $("by")?.value;
+  if (by === "host" && hosts) return grid.bySets(hosts, states.runs.end);
+  if (by === "value" && values) {
+    const c = colours(values);
+    return grid.bySets(values.map((v, i) => ({ name: short(v.value, 40), ranks: v.ranks, colour: c[i] })), states.runs.end);
+  }
+  const s = grid.byState(states);
+  if (by !== "place") return s;
+  const names = states.groups.map((g) => g.func || g.state), palette = (name) => hsl(hash(name) % 360);
+  return { ...s, colours: names.map(palette), say: (i) => `${names[i]} ${where(states.groups[i])}`,
+    legend: [...new Set(names)].slice(0, 12).map((name) => ({ name, colour: palette(name) })) };
+}
+
+// hsl returns a colour of a hue as "#rrggbb".
+function hsl(hue) {
+  const part = (n) => {
+    const k = (n + hue / 30) % 12;
+    return Math.round(255 * (0.55 - 0.3 * Math.max(-1, Math.min(k - 3, 9 - k, 1)))).toString(16).padStart(2, "0");
+  };
+  return `#${part(0)}${part(8)}${part(4)}`;
 }
 
 function drawGrid() {
-  const began = performance.now();
-  const canvas = $("grid"), n = states.runs.end;
-  const scale = devicePixelRatio || 1;
-  const width = Math.max(16, Math.floor($("grid-box").clientWidth * scale));
-  shape = runs.shape(n, width, Math.floor(Math.min(innerHeight * 0.55, 640) * scale));
-  const height = Math.max(1, shape.rows * shape.side);
-  if (canvas.width !== width || canvas.height !== height) {
-    canvas.width = width;
-    canvas.height = height;
-    canvas.style.width = `${width / scale}px`;
-    canvas.style.height = `${height / scale}px`;
-  }
-  const mode = dark.matches ? "dark" : "light";
-  const of = [0, ...states.groups.map((g) => kindOf(g))];
-  const colours = Uint32Array.from(of, (k, i) => (i === 0 ? 0 : colour(kinds[k][mode], false)));
-  const dims = Uint32Array.from(of, (k, i) => (i === 0 ? 0 : colour(kinds[k][mode], true)));
-  const weights = Uint8Array.from(of, (k, i) => (i === 0 ? 0 : k + 1));
-  const units = runs.worst(states.runs, shape.per, shape.units, weights);
-  const is = runs.chosen(focusRanges() ?? [[0, Math.max(0, n - 1)]], shape.per, shape.units);
-  const context = canvas.getContext("2d");
-  const image = context.createImageData(width, height);
-  runs.paint(new Uint32Array(image.data.buffer), width, shape, units, is, colours, dims);
-  context.putImageData(image, 0, 0);
-  ring(context, units);
-  if (document.activeElement === canvas) {
-    const unit = Math.floor(at / shape.per), side = Math.max(shape.side, 5);
-    context.strokeStyle = dark.matches ? "#ffffff" : "#000000";
-    context.lineWidth = 2;
-    context.strokeRect((unit % shape.columns) * shape.side - 1, Math.floor(unit / shape.columns) * shape.side - 1, side + 2, side + 2);
-  }
-  canvas.setAttribute("aria-label", `${n} ranks: ${summary(states.groups)}`);
-  document.documentElement.dataset.drawn = (performance.now() - began).toFixed(1);
+  grid.show(scheme(), ranges);
 }
-
-const maxRings = 256;
-
-// ring marks the few failures among cells that are too small to be seen.
-function ring(context, units) {
-  if (shape.side >= 5) return;
-  const isBad = [false, ...states.groups.map((g) => kindOf(g) >= badKind)];
-  const marked = [];
-  for (let i = 0; i < units.length && marked.length <= maxRings; i++) if (isBad[units[i]]) marked.push(i);
-  if (marked.length > maxRings) return;
-  context.lineWidth = 2;
-  context.strokeStyle = dark.matches ? "#ffffff" : "#000000";
-  for (const i of marked) {
-    context.beginPath();
-    context.arc((i % shape.columns) * shape.side, Math.floor(i / shape.columns) * shape.side, 7, 0, 2 * Math.PI);
-    context.stroke();
-  }
-}
-
-// rankAt returns the first rank of a point of the grid, or -1.
-function rankAt(event) {
-  const scale = devicePixelRatio || 1;
-  const column = Math.floor((event.offsetX * scale) / shape.side), row = Math.floor((event.offsetY * scale) / shape.side);
-  const rank = (row * shape.columns + column) * shape.per;
-  return column < shape.columns && rank >= 0 && rank < states.runs.end ? rank : -1;
-}
-
-function sayRank(rank) {
-  if (rank < 0) return;
-  const g = states.groups[runs.groupAt(states.runs, rank) - 1];
-  const several = shape.per > 1 ? ` (a point is ${shape.per} ranks, and has the colour of the worst)` : "";
-  $("at").textContent = g ? `rank ${rank}: ${g.state} ${where(g)}${several}` : `rank ${rank}`;
-}
-
-function takeGroupOf(rank) {
-  const group = rank < 0 ? 0 : runs.groupAt(states.runs, rank);
-  if (group > 0) setFocus(runs.text(runs.rangesOf(states.runs, (g) => g === group)));
-}
-
-// --- the groups ---
 
 function showGroups() {
+  if (!$("groups")) return;
   const rows = [];
   const mode = dark.matches ? "dark" : "light";
-  const places = order(states.groups);
-  for (const i of places.slice(0, maxRows)) {
+  const places = order(states.groups), most = allGroups ? maxRows : fewRows;
+  for (const i of places.slice(0, most)) {
     const g = states.groups[i];
-    const tr = make("tr");
-    const button = make("button", g.ranks || `${runs.text(runs.rangesOf(states.runs, (x) => x === i + 1)).slice(0, 120)}…`, { type: "button", title: "take as the focus" });
-    button.onclick = () => setFocus(runs.text(runs.rangesOf(states.runs, (x) => x === i + 1)));
-    const first = make("td");
+    const tr = make("tr", undefined, { "data-in": g.ranks ?? "" });
+    const set = () => runs.text(runs.rangesOf(states.runs, (x) => x === i + 1));
+    const button = make("button", short(g.ranks || set(), 120), { type: "button", title: "take as the focus" });
+    button.onclick = () => setFocus(set());
+    const first = make("td"), state = make("td"), place = make("td", where(g));
     first.append(button);
-    const state = make("td");
     state.append(swatch(kinds[kindOf(g)][mode]), g.state);
-    tr.append(first, make("td", String(g.n), { class: "num" }), state, make("td", where(g)));
+    const m = /^(.+):(\d+)$/.exec(g.where ?? "");
+    if (m && !session.past) {
+      const source = make("button", "source", { type: "button" });
+      source.onclick = () => showSource({ file: m[1], line: +m[2], ranks: g.ranks || set() });
+      place.append(" ", source);
+    }
+    tr.append(first, make("td", String(g.n), { class: "num" }), state, place);
     rows.push(tr);
   }
-  if (places.length > maxRows) {
-    const tr = make("tr");
-    tr.append(make("td", `${places.length - maxRows} more groups`, { colspan: 4 }));
+  if (places.length > most) {
+    const tr = make("tr"), td = make("td", undefined, { colspan: 4 });
+    const more = make("button", `${places.length - most} more groups`, { type: "button" });
+    more.onclick = () => {
+      allGroups = true;
+      showGroups();
+    };
+    td.append(allGroups ? `${places.length - most} more groups` : more);
+    tr.append(td);
     rows.push(tr);
   }
   $("groups").tBodies[0].replaceChildren(...rows);
 }
 
-const svgName = "http://www.w3.org/2000/svg";
-
-function svg(name, attributes) {
-  const e = document.createElementNS(svgName, name);
-  for (const [key, value] of Object.entries(attributes)) e.setAttribute(key, value);
-  return e;
-}
-
-function swatch(colour) {
-  const e = svg("svg", { width: 12, height: 12, class: "swatch", "aria-hidden": "true" });
-  e.append(svg("rect", { width: 12, height: 12, fill: colour }));
-  return e;
+// loadHosts asks which ranks are on which host. Where several hosts were said as one, each is asked for.
+async function loadHosts() {
+  if (hosts) return;
+  const a = await ask("call", { command: "info hosts" });
+  const found = [];
+  for (const e of a.events ?? []) {
+    const names = e.result?.hosts ?? [];
+    if (names.length < 2 || names.length > 512 || kept) found.push({ name: names.length > 1 ? `${names[0]} to ${names.at(-1)}` : names[0] ?? "?", ranks: e.ranks });
+    else for (const name of names) {
+      const set = await ask("call", { command: "focus", args: { set: `@host:${name}` } }).catch(() => null);
+      const ranks = set?.events?.[0]?.result?.set;
+      if (ranks) found.push({ name, ranks });
+    }
+  }
+  hosts = found.map((h, i) => ({ ...h, colour: hsl((i * 137) % 360) }));
 }
 
 let loading = false, stale = false;
+
+const pause = (ms) => new Promise((resolve) => setTimeout(resolve, ms));
 
 // loadStates loads the states, and again if they have changed meanwhile; no more often than takes a fifth of a processor,
 // and not while nobody can see them.
@@ -187,7 +173,7 @@ async function loadStates() {
       const began = performance.now();
       await loadOnce();
       const spent = performance.now() - began + Number(document.documentElement.dataset.drawn ?? 0);
-      if (!document.hidden) await new Promise((resolve) => setTimeout(resolve, 4 * spent));
+      if (!document.hidden) await pause(4 * spent);
       else await new Promise((resolve) => addEventListener("visibilitychange", resolve, { once: true }));
     }
   } finally {
@@ -195,25 +181,26 @@ async function loadStates() {
   }
 }
 
+const isRunning = () => states.groups.some((g) => g.state === "running" || g.state === "watched");
+
 async function loadOnce() {
   const got = await ask("states");
   states = { ...got, runs: runs.decode(got.runs) };
-  showFocus();
   showGroups();
-  const running = states.groups.some((g) => g.state === "running" || g.state === "watched");
+  showFocus();
+  if (kept) return;
   const hints = [];
   if (looked > 0 && looked !== states.version) hints.push("ranks have gone on since these were looked at");
-  if (running && !session.past) hints.push("a look stops running ranks for an instant");
+  if (isRunning() && !session.past) hints.push("a look stops running ranks for an instant");
   $("look-hint").textContent = hints.join("; ");
   lookAtRest();
 }
 
-// --- stacks and verdict ---
+// --- looks at the stacks ---
 
 // lookAtRest looks at the stacks for the first time, where that disturbs nobody.
 function lookAtRest() {
-  const running = states.groups.some((g) => g.state === "running" || g.state === "watched");
-  const still = !running && states.groups.some((g) => g.state === "stopped");
+  const still = !isRunning() && states.groups.some((g) => g.state === "stopped");
   if (looked === 0 && session.n > 0 && (session.past || still)) look(0);
 }
 
@@ -222,92 +209,138 @@ const waitFor = () => (session.n > 65_536 ? Math.min(100, Math.round(session.n /
 
 async function look(samples) {
   looked = states.version ?? 0;
-  const running = states.groups.some((g) => g.state === "running" || g.state === "watched");
-  const args = samples > 0 ? { samples, every: "1s" } : running && !session.past ? { samples: 1 } : {};
+  const args = samples > 0 ? { samples, every: "1s" } : isRunning() && !session.past ? { samples: 1 } : {};
   $("look").disabled = $("samples").disabled = true;
-  $("verdict").replaceChildren(make("li", "looking at the stacks"));
+  if (!shown) $("verdict").replaceChildren(make("p", "looking at the stacks", { class: "hint" }));
   try {
     const a = await ask("call", { command: "stacks", ranks: ranksForCall(), args, wait: waitFor() });
-    tree = a.stack ?? [];
-    showTree();
-    $("stacks-text").textContent = a.text;
-    showVerdict(a);
-    showWaits(a.waits ?? []);
+    seen.push({ ...a, when: new Date(), set: ranksForCall() || "all" });
+    seen = seen.slice(-maxLooks);
+    showLook(seen.length - 1);
   } catch (error) {
-    $("verdict").replaceChildren(make("li", error.message, { class: "bad" }));
+    $("verdict").replaceChildren(make("p", error.message, { class: "bad" }));
   } finally {
     $("look").disabled = $("samples").disabled = false;
   }
 }
 
-function showVerdict(a) {
-  const items = (a.done.verdict ?? []).map((f) => {
-    const li = make("li", "", { class: f.kind === "deadlock" || f.kind === "mismatch" ? "bad" : "" });
-    li.append(`${f.kind === "none" ? "no verdict" : f.certain ? "certain" : "so far"}: ${f.text} `);
-    if (f.ranks) li.append(focusButton(f.ranks, "take these ranks"));
-    return li;
-  });
-  if (items.length === 0) items.push(make("li", `nothing is known of why ranks wait; ${a.done.answered} of ${a.done.asked} ranks answered`));
-  for (const name of ["missing", "lost"]) if (a.done[name]) items.push(make("li", `${name}: ${a.done[name]}`, { class: "bad" }));
-  $("verdict").replaceChildren(...items);
+// showLook shows one of the looks.
+function showLook(i) {
+  shown = seen[i];
+  $("slider-box").hidden = seen.length < 2;
+  $("slider").max = seen.length;
+  $("slider").value = i + 1;
+  $("slider-says").textContent = `${i + 1} of ${seen.length}, ${shown.when.toLocaleTimeString()}, ranks ${short(shown.set, 40)}`;
+  looks.showVerdict(shown, setFocus);
+  looks.showGraph(shown.graph, setFocus);
+  looks.showWaits(shown.waits ?? [], setFocus);
+  $("stacks-text").textContent = short(shown.text, 200_000);
+  drawAll();
 }
-
-function focusButton(ranks, text) {
-  const button = make("button", text, { type: "button" });
-  button.onclick = () => setFocus(ranks);
-  return button;
-}
-
-function showWaits(waits) {
-  $("waits-head").hidden = waits.length === 0;
-  $("waits").replaceChildren(...waits.slice(0, maxRows).map((w) => {
-    const li = make("li", `${w.ranks.length > 80 ? `${w.ranks.slice(0, 80)}…` : w.ranks} (${w.n}): ${w.text} `);
-    li.append(focusButton(w.ranks, "these"));
-    if (w.for) li.append(" ", focusButton(w.for, "those for whom they wait"));
-    return li;
-  }));
-}
-
-const rowHeight = 20;
 
 function showTree() {
-  const width = $("icicle").clientWidth;
-  const { boxes, leftOut } = layout(tree);
-  const depth = boxes.reduce((d, b) => Math.max(d, b.depth + 1), 0);
-  const root = svg("svg", { width, height: depth * rowHeight, role: "group", "aria-label": `${boxes.length} frames of merged stacks` });
-  const words = $("find").value;
-  let hits = 0;
-  for (const b of boxes.sort((x, y) => x.depth - y.depth || x.x - y.x)) {
-    const hit = words.trim() === "" || matches(b.node, words);
-    hits += hit ? 1 : 0;
-    const text = label(b.node), w = Math.max(1, b.width * width - 1);
-    const g = svg("g", { tabindex: 0, role: "button", class: hit ? "" : "miss", "aria-label": `${text}, ${b.node.n} ranks: ${b.node.ranks.slice(0, 80)}` });
-    g.append(svg("rect", { x: b.x * width, y: b.depth * rowHeight, width: w, height: rowHeight - 1, fill: `hsl(${(35 + hash(b.node.func) % 40)} 75% ${62 + (b.depth % 2) * 6}%)` }));
-    const title = svg("title", {});
-    title.textContent = `${text}\n[${b.node.ranks.slice(0, 200)}] (${b.node.n})`;
-    g.append(title);
-    const fits = Math.floor((w - 6) / 7.3);
-    if (fits > 3) {
-      const t = svg("text", { x: b.x * width + 4, y: b.depth * rowHeight + 14 });
-      t.textContent = text.length > fits ? `${text.slice(0, fits - 1)}…` : text;
-      g.append(t);
-    }
-    g.onclick = () => setFocus(b.node.ranks);
-    g.onkeydown = (event) => {
-      if (event.key !== "Enter" && event.key !== " ") return;
-      event.preventDefault();
-      setFocus(b.node.ranks);
-    };
-    root.append(g);
-  }
-  $("found").textContent = [words.trim() && `${hits} frames`, leftOut > 0 && `${leftOut} narrow frames are left out`].filter(Boolean).join(", ");
-  $("icicle").replaceChildren(root);
+  if (shown && $("icicle")) looks.showTree(shown.stack ?? [], shown.frames, ranges, states.runs.end, setFocus, (node) => session.past || showSource(node));
 }
 
-function hash(text = "") {
-  let h = 0;
-  for (let i = 0; i < text.length; i++) h = (h * 31 + text.charCodeAt(i)) >>> 0;
-  return h;
+async function lookAgain() {
+  while ($("every").checked) {
+    if (!document.hidden) await look(0);
+    await pause(5000);
+  }
+}
+
+// showSource shows the lines around a frame, and which ranks stand on them.
+async function showSource({ file, line, ranks }) {
+  if (!file || !line) return;
+  $("source-box").hidden = false;
+  $("source-says").textContent = `${file}:${line} …`;
+  const [one] = runs.parse(ranks ?? "", states.runs.end) ?? [];
+  try {
+    const name = file.split("/").at(-1);
+    const a = await ask("call", { command: "list", ranks: one ? String(one[0]) : ranksForCall(), args: { location: `${name}:${line}` } });
+    const listed = a.events?.find((e) => e.result?.lines)?.result;
+    if (!listed) throw new Error(a.text.trim() || "there is no source");
+    const stand = looks.standing(shown?.stack, file);
+    for (const g of states.groups) {
+      const m = /^(.+):(\d+)$/.exec(g.where ?? "");
+      if (!m || m[1].split("/").at(-1) !== name || !g.ranks) continue;
+      const known = stand.get(+m[2]) ?? { here: [], calls: [] };
+      if (!known.here.includes(g.ranks)) known.here.push(g.ranks);
+      stand.set(+m[2], known);
+    }
+    $("source").tBodies[0].replaceChildren(...listed.lines.map((l) => {
+      const tr = make("tr", undefined, stand.has(l.n) ? { class: "here" } : {}), who = make("td");
+      const all = stand.get(l.n);
+      const join = (sets) => runs.text(runs.parse(sets.filter(Boolean).join(",") || "x", states.runs.end) ?? []);
+      if (all) for (const [mark, set] of [["▶", join(all.here)], ["↳", join(all.calls)]]) if (set) who.append(mark, taker(short(set, 24), set, setFocus), " ");
+      tr.append(who, make("td", String(l.n), { class: "num" }), make("td", l.text));
+      return tr;
+    }));
+    $("source-says").textContent = `${listed.file ?? file}: ▶ stands there, ↳ has called from there`;
+  } catch (error) {
+    $("source").tBodies[0].replaceChildren();
+    $("source-says").textContent = `${file}:${line}: ${error.message}`;
+  }
+}
+
+// --- values, memory and processor time ---
+
+async function askValues() {
+  $("answer").textContent = "…";
+  $("plot").replaceChildren();
+  try {
+    const command = $("how").value, args = { expr: $("expr").value };
+    if (command === "print" && session.n <= maxPlotted) args.limit = -1;
+    const a = await ask("call", { command, ranks: ranksForCall(), args });
+    $("answer").textContent = short(a.text, 100_000);
+    values = valuesOf(a.events);
+    if (values) $("plot").replaceChildren(plot(values, states.runs.end, $("plot").clientWidth, setFocus) ?? "");
+    if ($("by").value === "value") drawGrid();
+  } catch (error) {
+    $("answer").textContent = error.message;
+  }
+}
+
+const maxTimes = 60, maxUsed = 16;
+const used = []; // the last answers: memory and processor time by rank
+
+async function followUsage() {
+  while ($("usage").checked) {
+    if (!document.hidden) {
+      try {
+        const a = await ask("call", { command: "usage", ranks: ranksForCall(), args: { limit: session.n <= 4096 ? -1 : 0 } });
+        const now = { at: performance.now(), rss: new Map(), cpu: new Map(), spans: {} };
+        for (const e of a.events ?? []) for (const name of ["rss", "cpu"]) {
+          const c = e.columns?.[name];
+          if (c?.values) for (const v of c.values) for (const [x, y] of runs.parse(v.ranks, states.runs.end) ?? []) for (let r = x; r <= y; r++) now[name].set(r, Number(v.value));
+          else if (c?.max) now.spans[name] = c;
+        }
+        used.push(now);
+        if (used.length > maxTimes) used.shift();
+        showUsage(a);
+      } catch (error) {
+        $("usage-says").textContent = error.message;
+      }
+    }
+    await pause(2000);
+  }
+}
+
+function showUsage(a) {
+  const last = used.at(-1), ranks = [...last.rss.keys()].sort((x, y) => last.rss.get(y) - last.rss.get(x));
+  const percent = (r) => used.slice(1).map((u, i) => (100_000 * ((u.cpu.get(r) ?? 0) - (used[i].cpu.get(r) ?? 0))) / (u.at - used[i].at));
+  const rows = ranks.slice(0, maxUsed).map((r) => {
+    const tr = make("tr"), who = make("td"), memory = make("td"), cpu = make("td"), share = percent(r);
+    const mib = used.map((u) => (u.rss.get(r) ?? 0) / 1024);
+    who.append(taker(String(r), String(r), setFocus));
+    memory.append(spark(mib, `memory of rank ${r} over time`), ` ${written(+mib.at(-1).toFixed(1))} MiB`);
+    cpu.append(spark(share.length > 0 ? share : [0], `processor time of rank ${r} over time`), share.length > 0 ? ` ${Math.round(share.at(-1))} %` : " …");
+    tr.append(who, memory, cpu);
+    return tr;
+  });
+  $("usage-table").hidden = rows.length === 0;
+  $("usage-table").tBodies[0].replaceChildren(...rows);
+  $("usage-says").textContent = rows.length === 0 ? a.text.trim() : ranks.length > maxUsed ? `the ${maxUsed} ranks with the most memory` : "";
 }
 
 // --- output and events ---
@@ -322,9 +355,10 @@ function add(list, items) {
 }
 
 function line(who, text, bad) {
-  const li = make("li", undefined, bad ? { class: "bad" } : {});
-  if (who) li.append(make("span", `[${who.length > 60 ? `${who.slice(0, 60)}…` : who}] `, { class: "who" }));
+  const li = make("li", undefined, { ...(bad ? { class: "bad" } : {}), "data-in": bad ? "" : who ?? "" });
+  if (who) li.append(make("span", `[${short(who, 60)}] `, { class: "who" }));
   li.append(text);
+  if (!bad && who) li.classList.toggle("out", outside(who));
   return li;
 }
 
@@ -342,14 +376,15 @@ function take(events) {
 }
 
 function fail(error) {
+  if (!$("link")) return;
   $("link").textContent = error.message;
   $("link").className = "bad";
 }
 
 function tellLink(state) {
   if (state !== true) return fail(new Error(`${state.message}${state.closed ? "" : "; trying again"}`));
-  $("link").className = "";
-  $("link").textContent = session.past ? "a hang file" : session.steer ? "live; may steer" : "live; looks only";
+  $("link").className = "dim";
+  $("link").textContent = session.past ? "a hang file" : session.change ? "live; may change" : session.steer ? "live; may steer" : "live; looks only";
 }
 
 // --- what a person does ---
@@ -357,63 +392,94 @@ function tellLink(state) {
 async function steer(command, args = {}) {
   try {
     const a = await ask("call", { command, ranks: ranksForCall(), args });
-    $("steered").textContent = a.text.slice(0, 500) || "done";
+    $("steered").textContent = short(a.text, 2000) || "done";
   } catch (error) {
     $("steered").textContent = error.message;
   }
 }
 
+async function give(event) {
+  event.preventDefault();
+  const text = $("line").value;
+  $("said").textContent = "…";
+  try {
+    const a = await ask("call", { line: text, ranks: ranksForCall() });
+    $("said").textContent = short(a.text, 100_000) || "done";
+    $("line").select();
+  } catch (error) {
+    $("said").textContent = error.message;
+  }
+}
+
+async function copy() {
+  const text = $("focus").value;
+  try {
+    await navigator.clipboard.writeText(text);
+  } catch { // a file, or an old browser: marked, for the user to copy
+    $("focus").select();
+    document.execCommand("copy");
+  }
+  $("focus-n").textContent = "copied";
+}
+
 function listen() {
-  $("look").onclick = () => look(0);
-  $("samples").onclick = () => look(3);
-  $("all").onclick = () => setFocus("all");
-  $("copy").onclick = () => navigator.clipboard.writeText($("focus").value);
-  $("focus").oninput = showFocus;
-  $("find").oninput = showTree;
-  $("continue").onclick = () => steer("continue");
-  $("interrupt").onclick = () => steer("interrupt");
-  $("break").onclick = () => steer("break", { location: $("place").value });
-  $("ask").onsubmit = async (event) => {
-    event.preventDefault();
-    $("answer").textContent = "…";
-    try {
-      const a = await ask("call", { command: $("how").value, ranks: ranksForCall(), args: { expr: $("expr").value } });
-      $("answer").textContent = a.text;
-    } catch (error) {
-      $("answer").textContent = error.message;
-    }
-  };
-  const grid = $("grid");
-  grid.onmousemove = (event) => sayRank(rankAt(event));
-  grid.onclick = (event) => takeGroupOf(rankAt(event));
-  grid.onfocus = grid.onblur = drawGrid;
-  grid.onkeydown = (event) => {
-    const step = { ArrowLeft: -shape.per, ArrowRight: shape.per, ArrowUp: -shape.per * shape.columns, ArrowDown: shape.per * shape.columns }[event.key];
-    if (event.key === "Enter") takeGroupOf(at);
-    else if (step === undefined) return;
-    else {
-      at = Math.max(0, Math.min(states.runs.end - 1, at + step));
-      sayRank(at);
-      drawGrid();
-    }
-    event.preventDefault();
-  };
-  const again = () => {
+  on("look", "click", () => look(0));
+  on("samples", "click", () => look(3));
+  on("every", "change", () => $("every").checked && lookAgain());
+  on("slider", "input", () => showLook($("slider").value - 1));
+  on("all", "click", () => setFocus("all"));
+  on("copy", "click", copy);
+  on("focus", "input", showFocus);
+  on("find", "input", showTree);
+  on("continue", "click", () => steer("continue"));
+  on("interrupt", "click", () => steer("interrupt"));
+  on("break", "click", () => steer("break", { location: $("place").value }));
+  on("points", "click", () => steer("info breakpoints"));
+  on("line-form", "submit", give);
+  on("usage", "change", () => $("usage").checked && followUsage());
+  on("by", "change", async () => {
+    if ($("by").value === "host") await loadHosts().catch((error) => ($("at").textContent = error.message));
+    if ($("by").value === "value" && !values) $("at").textContent = "no values were asked for yet: see below";
     drawGrid();
+  });
+  on("ask", "submit", (event) => {
+    event.preventDefault();
+    askValues();
+  });
+  grid.listen(setFocus, drawGrid);
+  const again = () => {
     showGroups();
-    showTree();
+    drawAll();
   };
   addEventListener("resize", again);
   dark.addEventListener("change", again);
 }
 
+// startFile shows what is within a page that is one file, beside what the report says.
+async function startFile() {
+  for (const e of document.querySelectorAll(".live")) e.hidden = false;
+  [session, shown] = [kept.session, kept.stacks];
+  await loadOnce();
+  for (const e of document.querySelectorAll("svg[role=img]:has([data-set])")) e.setAttribute("role", "group");
+  looks.pressables(document, setFocus);
+  for (const v of kept.values ?? []) {
+    const found = valuesOf(v.events), picture = found && plot(found, states.runs.end, Math.min(900, $("plot").clientWidth), setFocus);
+    if (!picture) continue;
+    values = found;
+    $("plot").append(make("h3", v.line), picture);
+  }
+  drawAll();
+}
+
 async function start() {
   listen();
+  if (kept) return startFile();
   await enter();
   [session] = await Promise.all([ask("session"), loadOnce()]);
   document.title = $("title").textContent = `${session.program || "sdm"}: ${session.n} ranks`;
   $("steer").hidden = !session.steer;
-  $("samples").hidden = session.past;
+  $("line-box").hidden = !session.change;
+  $("samples").hidden = $("every-box").hidden = $("usage-box").hidden = session.past;
   showFocus();
   lookAtRest();
   document.documentElement.dataset.first = performance.now().toFixed(0);
@@ -421,7 +487,7 @@ async function start() {
     const a = await ask("call", { command: "info file" }).catch(() => null);
     if (a) add($("events"), a.text.split("\n").filter(Boolean).map((text) => line("", text, false)));
     const output = await ask("call", { command: "info output" }).catch(() => null);
-    if (output) add($("output"), output.text.split("\n").filter(Boolean).map((text) => line("", text, false)));
+    for (const e of output?.events ?? []) add($("output"), [line(e.ranks, e.result?.text?.replace(/\n$/, "") ?? "", false)]);
   }
   await follow(take, tellLink);
 }

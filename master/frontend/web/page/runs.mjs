@@ -130,3 +130,13 @@ export function paint(pixels, width, { side, columns, units, rows }, of, is, col
     for (let y = 1; y < inner; y++) pixels.copyWithin(begin + y * width, begin, begin + n * side);
   }
 }
+
+// intersects reports whether two sets have a rank in common.
+export function intersects(a, b) {
+  for (let i = 0, k = 0; i < a.length && k < b.length; ) {
+    if (a[i][1] < b[k][0]) i++;
+    else if (b[k][1] < a[i][0]) k++;
+    else return true;
+  }
+  return false;
+}

@@ -5,6 +5,7 @@ import { test } from "node:test";
 import { kindOf, order, summary, where } from "../../page/groups.mjs";
 import { label, layout, matches } from "../../page/icicle.mjs";
 import { outputText, said, splitter } from "../../page/lines.mjs";
+import { arrayOf, bars, byRank, describe, numberOf, scale, setOf, strip, valuesOf } from "../../page/numbers.mjs";
 import * as runs from "../../page/runs.mjs";
 
 // encode is the reverse of decode.
@@ -112,4 +113,33 @@ test("output and events are words", () => {
   assert.equal(said({ event: "command", front: 2, name: "ann", line: "continue", set: "0-3" }), "ann (2): continue on 0-3");
   assert.equal(said({ event: "front", front: 3, name: "ann", door: "dap", host: "login2", change: "came" }), "ann (3), dap on login2: came");
   assert.equal(said({ event: "new", ranks: "0", text: "x".repeat(999) }).length, 306);
+});
+
+test("numbers are read as gdb writes them", () => {
+  for (const [text, want] of [["5", 5], ["-3.25e+2", -325], ["97 'a'", 97], ["nan(0x8000000000000)", NaN], ["-inf", -Infinity], ["0x55 <f>", undefined], ["<optimized out>", undefined], ["", undefined]]) assert.equal(numberOf(text), want, text);
+});
+
+test("odd numbers, and what is none, are found", () => {
+  const events = [{ columns: { value: { values: [{ value: "5", ranks: "0-6" }, { value: "900", ranks: "7" }, { value: "nan(0x8)", ranks: "8" }] } } }, { result: {} }];
+  const of = byRank(valuesOf(events), 10), d = describe(of);
+  assert.deepEqual([d.n, d.odd, d.nan, d.min, d.max, of[9]], [8, [7], [8], 5, 900, undefined]);
+  assert.equal(bars(of, d).reduce((n, b) => n + b.ranks.length, 0), 8);
+  assert.deepEqual(strip(of, 5).all.at(-1), { first: 8, last: 9, low: Infinity, high: -Infinity, bad: true });
+  assert.equal(valuesOf([{ columns: { value: { distinct: 9999 } } }]), null);
+  assert.equal(byRank([{ value: "x", ranks: "0" }], 1), null);
+  assert.equal(setOf([0, 1, 2, 7, 9, 10]), "0-2,7,9-10");
+  assert.match(scale(0.3), /^#[0-9a-f]{6}$/);
+});
+
+test("arrays are read with repeats and without their braces", () => {
+  assert.deepEqual(arrayOf("{1, 2, 0 <repeats 3 times>, nan(0x8000000000000)}"), [1, 2, 0, 0, 0, NaN]);
+  assert.deepEqual(arrayOf("{{1, 2} <repeats 2 times>, {-3.5e-2, inf}...}"), [1, 2, 1, 2, -0.035, Infinity]);
+  assert.deepEqual(arrayOf("((1, 2) (3, 4))"), [1, 2, 3, 4]);
+  for (const other of ["5", "{a = 1, b = 2}", '{0x5 <f>, 0x6}', "}{", "{}"]) assert.equal(arrayOf(other), null, other);
+  assert.equal(arrayOf("{0 <repeats 999999999 times>}").length, 4096);
+});
+
+test("sets have ranks in common, or not", () => {
+  assert.ok(runs.intersects([[0, 3], [9, 9]], [[4, 8], [9, 12]]));
+  assert.ok(!runs.intersects([[0, 3]], [[4, 8]]));
 });
