@@ -66,11 +66,16 @@ const outside = (set) => {
   return Boolean(of) && !runs.intersects(ranges, of);
 };
 
-// drawAll draws what depends on the focus.
+let dimmed = ""; // the focus by which lines of output are hidden
+
+// drawAll draws what depends on the focus. It is called at each change of the states: what is large is left as it is
+// while the focus is the same.
 function drawAll() {
   drawGrid();
   for (const e of document.querySelectorAll("[data-set]")) e.classList.toggle("miss", outside(e.getAttribute("data-set")));
-  for (const e of document.querySelectorAll("[data-in]")) e.classList.toggle("out", e.dataset.in !== "" && outside(e.dataset.in));
+  const focus = ranges ? runs.text(ranges) : "all", same = focus === dimmed;
+  for (const e of document.querySelectorAll(same ? "#groups [data-in]" : "[data-in]")) e.classList.toggle("out", e.dataset.in !== "" && outside(e.dataset.in));
+  dimmed = focus;
   showTree();
 }
 
@@ -238,8 +243,14 @@ function showLook(i) {
   drawAll();
 }
 
+let drawn = []; // what the boxes show
+
 function showTree() {
-  if (shown && $("icicle")) looks.showTree(shown.stack ?? [], shown.frames, ranges, states.runs.end, setFocus, (node) => session.past || showSource(node));
+  if (!shown || !$("icicle")) return;
+  const now = [shown, ranges ? runs.text(ranges) : "all", $("find").value, $("icicle").clientWidth];
+  if (now.every((x, i) => x === drawn[i])) return;
+  drawn = now;
+  looks.showTree(shown.stack ?? [], shown.frames, ranges, states.runs.end, setFocus, (node) => session.past || showSource(node));
 }
 
 async function lookAgain() {
