@@ -30,6 +30,7 @@ var inside = map[string]func(in *insider){
 
 	"sessions": insideSessions,
 	"editors":  insideEditors,
+	"web":      insideWeb,
 }
 
 // insider is such a process.

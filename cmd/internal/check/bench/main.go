@@ -86,6 +86,7 @@ var sections = []struct {
 	{"grow", benchGrow, false},
 	{"sessions", benchSessions, false},
 	{"editors", benchEditors, false},
+	{"web", benchWeb, false},
 	{"gdb", benchGDB, false},
 	{"shared", benchShared, false},
 	{"rounds", benchRounds, false},
