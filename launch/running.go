@@ -59,7 +59,9 @@ func (ps processes) running(exes map[int]string, isStarter, isOurs func(exe stri
 	}
 	var all []Running
 	for _, j := range found {
-		slices.SortFunc(j.Ranks, func(a, b int) int { return cmp.Or(cmp.Compare(ps[a].Number, ps[b].Number), cmp.Compare(a, b)) })
+		slices.SortFunc(j.Ranks, func(a, b int) int {
+			return cmp.Or(cmp.Compare(ps[a].Number, ps[b].Number), cmp.Compare(a, b))
+		})
 		j.Program = filepath.Base(j.Program)
 		all = append(all, *j)
 	}
@@ -75,7 +77,8 @@ func (ps processes) running(exes map[int]string, isStarter, isOurs func(exe stri
 
 // topmost returns the uppermost starter of a process, which may be itself; 0: it has none. ours tells that there is one
 // of ours above it.
-func (ps processes) topmost(pid int, exes map[int]string, isStarter, isOurs func(exe string) bool) (starter int, ours bool) {
+func (ps processes) topmost(pid int, exes map[int]string, isStarter, isOurs func(exe string) bool,
+) (starter int, ours bool) {
 	for seen := 0; pid > 1 && seen <= len(ps); seen++ {
 		exe, own := exes[pid]
 		switch {

@@ -46,8 +46,9 @@ func (a *app) share(l *lifetime, p *plan, j *job.Job) console.Status {
 	if output != nil {
 		defer output.Close()
 	}
+	over := overOnce(j)
 	h := hub.New(hub.Config{
-		Output:  output,
+		Output: output, Quitting: over,
 		Session: j.Session, Ranks: j.Ranks, Observe: begun.Observe,
 		Welcome: session.Welcome{Session: entry.State().ID, Start: start, AtEnd: string(kind)},
 	})
@@ -76,18 +77,26 @@ func (a *app) share(l *lifetime, p *plan, j *job.Job) console.Status {
 		Hub: h, Keep: func() hub.Keep { return keep },
 		Begun: begun.Begun(), Started: j.Started, Remark: a.remark,
 	}.Run(ctx)
+	over(h.States())
 	return a.endShared(l, j, h, err, func() {
 		cancel()
 		serving.Wait()
 	})
 }
 
+// overOnce returns what the starter of a job is told at the end of its session: the first time that it is called. Ranks
+// are still held then; after a quit they are not.
+func overOnce(j *job.Job) func(states *session.States, killed rank.Set) {
+	var once sync.Once
+	return func(states *session.States, killed rank.Set) {
+		if j.Over != nil {
+			once.Do(func() { j.Over(states, killed) })
+		}
+	}
+}
+
 // endShared ends a session and its job.
 func (a *app) endShared(l *lifetime, j *job.Job, h *hub.Hub, why error, parted func()) console.Status {
-	states, killed := h.States()
-	if j.Over != nil {
-		j.Over(states, killed)
-	}
 	closing, cancel := servers.Closing()
 	defer cancel()
 	if err := j.Session.Close(closing); err != nil {

@@ -102,7 +102,8 @@ func (a *app) serveAgent(ctx context.Context, p *plan, allow protocol.Permission
 	conn := newStreams(a.stdin, out)
 	defer conn.Close()
 	err = mcp.Serve(ctx, conn, conn, mcp.Config{
-		Version: startup.Build(), Allow: allow, Start: a.startForAgent(keep), Begun: a.begunForAgent, IsID: sessions.IsID, Join: a.joinForAgent,
+		Version: startup.Build(), Allow: allow, Start: a.startForAgent(keep), Begun: a.begunForAgent,
+		IsID: sessions.IsID, Join: a.joinForAgent,
 		Why: a.whyForAgent, Sessions: sessionsForAgent, Log: p.log,
 	})
 	if err != nil && !errors.Is(err, io.EOF) && ctx.Err() == nil {

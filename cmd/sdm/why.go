@@ -143,10 +143,11 @@ func (a *app) whyJob(ctx context.Context, p *plan, j *job.Job, o *whyOptions) (c
 	if p.match == "" {
 		name = ssh.Quote(p.args[0])
 	}
-	subject := why.Subject{Talk: t, Ranks: ranks, All: j.Ranks, Samples: o.samples, Every: o.every, Try: tryJob(name), Next: []string{
+	subject := why.Subject{Talk: t, Ranks: ranks, All: j.Ranks, Samples: o.samples, Every: o.every, Try: tryJob(name)}
+	subject.Next = []string{
 		"sdm waits " + name + " --samples 10 --every 1s   the same over ten seconds",
 		"sdm waits " + name + " --hang-file -o hang   keep it all in a file for sdm why and sdm open",
-		"sdm attach " + name + " --keep 15m   a session with gdb; it stops the ranks"}}
+		"sdm attach " + name + " --keep 15m   a session with gdb; it stops the ranks"}
 	if o.tools {
 		subject.Try = func(string) string { return "" } // a look at a job gives this page only
 		subject.Next = []string{

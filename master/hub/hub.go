@@ -38,6 +38,9 @@ type Config struct {
 	// Observe is called with each event, in order: those that all get, with their numbers, and all answers. It must
 	// return at once and not call the hub. nil: it is not called.
 	Observe func(session.Event)
+	// Quitting is called once, before the session is told to end for a front end, with the states of the ranks and
+	// those that were killed by a command: ranks are still held then. It may take seconds. nil: it is not called.
+	Quitting func(states *session.States, killed rank.Set)
 	// Output receives what the ranks write, as they write it; nil: only front ends do. An error ends that and is told
 	// to all front ends.
 	Output io.Writer
@@ -53,6 +56,7 @@ const DefaultKept = 16 << 20
 type Hub struct {
 	cfg      Config
 	finished chan struct{} // closed when the session's events have ended
+	quitting sync.Once     // the call of Config.Quitting
 	running  sync.WaitGroup
 
 	mu      sync.Mutex

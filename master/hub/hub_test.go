@@ -266,6 +266,26 @@ func TestQuitIsRefusedOnceWhileOthersAreThere(t *testing.T) {
 	})
 }
 
+func TestTheOwnerIsToldBeforeTheSessionEnds(t *testing.T) {
+	told := 0
+	cfg := Config{Quitting: func(states *session.States, _ rank.Set) {
+		if told++; states.All().IsEmpty() {
+			t.Error("it is told of no ranks")
+		}
+	}}
+	shared(t, cfg, []sessiontest.Scene{{}, {}}, func(h *Hub, _ *sessiontest.Tape) {
+		ann, _ := join(t, h, "ann")
+		for range 2 {
+			if _, err := ann.Do(context.Background(), session.Call{Command: "quit"}); err != nil {
+				t.Error(err)
+			}
+			if told != 1 {
+				t.Errorf("it was told %d times", told)
+			}
+		}
+	})
+}
+
 func TestFrontEndsCannotSpeakToTerminals(t *testing.T) {
 	shared(t, Config{}, nil, func(h *Hub, _ *sessiontest.Tape) {
 		v, err := h.Join(protocol.FrontEnd{Name: "\x1b[2Jann\u202e\n", Host: strings.Repeat("h", 1000)}, nil)

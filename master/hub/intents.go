@@ -10,8 +10,8 @@ import (
 	"sdm/protocol/canonical"
 )
 
-// intents are the calls with a word for their intent (session.Call.Once), the newest ones. A front end that has lost its
-// answer, even one that was started anew, may make the call again. It is pure.
+// intents are the calls with a word for their intent (session.Call.Once), the newest ones. A front end that has lost
+// its answer, even one that was started anew, may make the call again. It is pure.
 type intents struct {
 	by    map[string]intent
 	words []string // the oldest first

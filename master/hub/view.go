@@ -45,6 +45,9 @@ func (v *View) Do(ctx context.Context, c session.Call) (protocol.RequestID, erro
 		if fault := h.refuseQuit(v); fault != nil {
 			return 0, fault
 		}
+		if h.beforeQuit(); h.over {
+			return 0, ErrOver
+		}
 	}
 	if c.Command == "cancel" && h.owners.of(c.Args.Of) != v {
 		return 0, &protocol.Fault{Kind: protocol.FaultUsage, Op: "cancel", Message: fmt.Sprintf("request %d is not of this front end", c.Args.Of)}
@@ -68,6 +71,18 @@ func (v *View) Do(ctx context.Context, c session.Call) (protocol.RequestID, erro
 		})}))
 	}
 	return id, nil
+}
+
+// beforeQuit lets the owner of the session do what has to be done while ranks are still held. The lock is not held
+// meanwhile: events go on.
+func (h *Hub) beforeQuit() {
+	if h.cfg.Quitting == nil {
+		return
+	}
+	h.ending = true // nobody may join any more
+	h.mu.Unlock()
+	defer h.mu.Lock()
+	h.quitting.Do(func() { h.cfg.Quitting(h.States()) })
 }
 
 // Events returns the stream; see session.Session. It ends with the session, or when the front end leaves.

@@ -133,8 +133,8 @@ func (t *Talk) answer(id protocol.RequestID) *Answer {
 }
 
 // Ask makes a call and waits for its answers. If the time of the context is over first, the answer is what has come
-// until then, and Await goes on. If the context is cancelled, the error is its, and a call that only looks is cancelled,
-// too. The error is a *protocol.Fault if the call is refused; the session cannot be reached otherwise.
+// until then, and Await goes on. If the context is cancelled, the error is its, and a call that only looks is
+// cancelled, too. The error is a *protocol.Fault if the call is refused; the session cannot be reached otherwise.
 func (t *Talk) Ask(ctx context.Context, c session.Call) (Answer, error) {
 	if err := ctx.Err(); err != nil {
 		return Answer{Command: c.Command}, err
@@ -159,8 +159,8 @@ func (t *Talk) Ask(ctx context.Context, c session.Call) (Answer, error) {
 // cancelTime bounds Cancel: the answer to it comes from the session, not from the ranks.
 const cancelTime = time.Second
 
-// Cancel gives a call up: its answer is complete with what has come until then. It is refused for what would remain half
-// done. An end of the context does not prevent it.
+// Cancel gives a call up: its answer is complete with what has come until then. It is refused for what would remain
+// half done. An end of the context does not prevent it.
 func (t *Talk) Cancel(ctx context.Context, id protocol.RequestID) error {
 	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), cancelTime)
 	defer cancel()
@@ -243,7 +243,8 @@ func (t *Talk) ran(ranks rank.Set, number uint64) bool {
 
 // Settle waits as Stand does, but not for ranks that run on while others stand and nothing has happened for some time:
 // those of MPI then wait for the ones that stand. It tells whether all stand.
-func (t *Talk) Settle(ctx context.Context, ranks rank.Set, number uint64, quiet time.Duration) (*session.States, bool, error) {
+func (t *Talk) Settle(ctx context.Context, ranks rank.Set, number uint64, quiet time.Duration,
+) (*session.States, bool, error) {
 	for before := uint64(0); ; {
 		beat, cancel := context.WithTimeout(ctx, quiet)
 		states, err := t.Stand(beat, ranks, number)

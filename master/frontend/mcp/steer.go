@@ -196,13 +196,6 @@ func (d *desk) end(ctx context.Context, a args) (string, error) {
 	default:
 		return "", fmt.Errorf("how %q: one of %s", protocol.Clip(a.How), hows["sdm_end"])
 	}
-	if states := r.States(); a.How == "kill" { // ranks of a starter would run on after a mere quit
-		if alive := states.All().Minus(states.Ended()); !alive.IsEmpty() {
-			if _, err := d.askRanks(ctx, r, session.Call{Command: "kill", Ranks: alive.String()}); err != nil && !errors.Is(err, talk.ErrOver) {
-				return "", err
-			}
-		}
-	}
 	if _, err := d.askRanks(ctx, r, session.Call{Command: "quit"}); err != nil && !errors.Is(err, talk.ErrOver) {
 		return "", err
 	}

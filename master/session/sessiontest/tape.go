@@ -41,8 +41,8 @@ func NewTape(scenes ...Scene) *Tape {
 
 // ReadTape makes a session from text. A line "> TEXT" begins the scene of the next call (the text
 // is a comment), a line "! MESSAGE" (or "! " and a fault in JSON) refuses the call, a line "..." leaves
-// it open, any other line is an event in JSON. Events before the first scene are sent at once. Empty lines and lines that
-// begin with # are ignored.
+// it open, any other line is an event in JSON. Events before the first scene are sent at once. Empty lines and lines
+// that begin with # are ignored.
 func ReadTape(text string) (*Tape, error) {
 	scenes := []Scene{{}} // the first one belongs to no call
 	for i, line := range strings.Split(text, "\n") {

@@ -17,9 +17,11 @@ import (
 func TestQuitEndsAHeldJob(t *testing.T) {
 	t.Parallel()
 	s := newScene(t)
-	front := s.heldRun(2, "-b", "-e", "continue &", "-e", "quit", "--", openMPI.command, "-n", "2", openMPI.program("mpiwait"), "never")
-	front.exits(0)
-	s.nothingIsLeft()
+	for _, keep := range []string{"0", "1h"} { // 1h: the session is a process of its own, as at a terminal
+		front := s.heldRun(2, "--keep", keep, "-b", "-e", "continue &", "-e", "quit", "--", openMPI.command, "-n", "2", openMPI.program("mpiwait"), "never")
+		front.exits(0)
+		s.nothingIsLeft()
+	}
 }
 
 // TestQuitHoldsTheRanks checks that stopped ranks are not resumed by quit, even while their starter
@@ -28,7 +30,7 @@ func TestQuitHoldsTheRanks(t *testing.T) {
 	t.Parallel()
 	s := newScene(t)
 	marks := filepath.Join(s.dir, "marks")
-	front := s.heldRun(2, "-b", "-e", "break mark", "-e", "continue", "-e", "quit", "--", openMPI.command, "-n", "2", openMPI.program("marks"), marks)
+	front := s.heldRun(2, "--keep", "1h", "-b", "-e", "break mark", "-e", "continue", "-e", "quit", "--", openMPI.command, "-n", "2", openMPI.program("marks"), marks)
 	front.exits(0)
 	front.folded("Breakpoint 1, mark", "")
 	s.nothingIsLeft()
