@@ -34,7 +34,7 @@ var plants = []plant{
 	{name: "another communicator", run: []string{"hang", "subcomm"}, complaint: "hangs", found: "deadlock of rank 3", proof: "3 waits in MPI_Barrier on odd for 1", calls: 2, tokens: 3000, more: true},
 	{name: "file", run: []string{"hang", "fifo"}, complaint: "hangs", found: "absence of rank 2", proof: "no process has opened this FIFO for writing", calls: 2, tokens: 3000, more: true},
 	{name: "crash", run: []string{"crash"}, complaint: "crashes", found: "SIGSEGV of rank 3 in helper", proof: "where = .*0x0", calls: 4, tokens: 3000},
-	{name: "nan", run: []string{"faulty", "nan"}, complaint: "computes nonsense in heat of advance", found: "NaN of rank 1", proof: `nan \[1\]`, calls: 5, tokens: 4000},
+	{name: "nan", run: []string{"faulty", "nan"}, complaint: "computes nonsense in heat of advance", found: "NaN of rank 1", proof: `\[1\] heat = -?nan|nan \[1\]`, calls: 5, tokens: 4000},
 	{name: "slow rank", run: []string{"faulty", "slow"}, complaint: "is slow", found: "slowness of rank 2 in work", proof: "no hang", calls: 3, tokens: 4000, more: true},
 	{name: "leak of requests", run: []string{"faulty", "leak"}, complaint: "grows in pool.used of post", found: "growth of rank 3", proof: "stopped in post at faulty.c:", calls: 6, tokens: 5000, more: true},
 }
@@ -168,16 +168,12 @@ func TestAgentFindsFaults(t *testing.T) {
 	}
 }
 
-// allRun waits until so many ranks of MPI run, and gives the processors to others: those that wait spin.
+// allRun waits until so many ranks of MPI run. They keep their priority: the verdict on ranks that hardly ever run is
+// "so far" on a busy machine, and the agent would ask again and again.
 func (s *scene) allRun(job *process, n int) {
 	s.t.Helper()
 	s.eventually(patience, func() string {
 		ranks := strings.Count(job.out.text(), "rank ")
-		for _, p := range s.found() {
-			if strings.HasPrefix(p.name, "hang") || strings.HasPrefix(p.name, "faulty") {
-				syscall.Setpriority(syscall.PRIO_PROCESS, p.pid, 19)
-			}
-		}
 		if ranks < n {
 			return fmt.Sprintf("%d ranks are there", ranks)
 		}
