@@ -105,8 +105,8 @@ func TestSlurm(t *testing.T) {
 		s := s.sub(t)
 		first := s.on(cluster.Hosts, 0, "salloc", "-N3", "--exclusive", "sh", "-c", "echo granted; read end")
 		first.after(first.out, "granted")
-		front := s.on(cluster.Hosts, 0, "sdm", "run", "-b", "-e", "continue", "--connect-wait", "500ms", "--", "srun", "-n2", "--mpi=none", program("hello"))
-		front.after(front.err, "waits in the queue: ") // for much longer than connect-wait
+		front := s.on(cluster.Hosts, 0, "sdm", "run", "-b", "-e", "continue", "--connect-wait", "2s", "--", "srun", "-n2", "--mpi=none", program("hello"))
+		front.after(front.err, "waits in the queue: ")
 		front.signal(syscall.SIGINT)
 		front.exits(130)
 		front.says("sdm: job ", " was cancelled")

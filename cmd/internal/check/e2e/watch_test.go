@@ -102,10 +102,15 @@ func TestWatch(t *testing.T) {
 
 // watchStall ends a job at a stall, and asks gdb for values before.
 func watchStall(t *testing.T, line string) {
-	s := newScene(t)
-	w := s.watch(`--stall 1.5s --on-stall kill -o hang --also 'print rank' --exec 'echo $SDM_HANG_REASON: $SDM_HANG_FILE'`, line)
-	w.exits(5)
-	f := w.file(1)
+	var s *scene
+	var f *hangfile.File
+	// On a busy machine ranks that spin cannot always be held together; then it is rightly not certain.
+	for try := 0; try < 3 && (f == nil || len(f.Verdict) == 1 && !f.Verdict[0].Certain); try++ {
+		s = newScene(t)
+		w := s.watch(`--stall 1.5s --on-stall kill -o hang --also 'print rank' --exec 'echo $SDM_HANG_REASON: $SDM_HANG_FILE'`, line)
+		w.exits(5)
+		f = w.file(1)
+	}
 	if len(f.Verdict) != 1 || !f.Verdict[0].Certain || f.Verdict[0].Kind != "deadlock" {
 		t.Errorf("the verdict is %+v", f.Verdict)
 	}
