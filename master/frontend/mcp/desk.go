@@ -241,11 +241,11 @@ func (d *desk) once(ctx context.Context, id, same string,
 	d.mu.Unlock()
 	select {
 	case <-x.done:
-		if repeated && x.err == nil {
-			return x, strings.TrimSuffix(x.text, before) + before, nil
-		}
-		if x.err != nil && repeated {
+		switch {
+		case x.err != nil && repeated:
 			return x, "", fmt.Errorf("%w (it was tried with this id before: a new id tries again)", x.err)
+		case x.err == nil && (repeated || x.again):
+			return x, x.text + before, nil
 		}
 		return x, x.text, x.err
 	case <-ctx.Done():
@@ -296,23 +296,12 @@ func changes(expr string) bool { return sideeffect.Of(expr, false) }
 
 // parsed returns the call that a line of the console stands for.
 func parsed(line string) (language.Command, session.Call, error) {
-	if strings.ContainsAny(line, "\n\r") {
-		return language.Command{}, session.Call{}, errors.New("one line at a time")
-	}
-	cmd, ok, err := language.Parse(line)
-	switch {
-	case err != nil:
+	cmd, err := language.ParseOne(line)
+	if err != nil {
 		return cmd, session.Call{}, err
-	case !ok:
-		return cmd, session.Call{}, errors.New("the line is empty")
-	case cmd.Do == "":
-		return cmd, session.Call{}, fmt.Errorf("%s is a word of the prompt itself, which is not here", cmd.Name)
-	case cmd.File != "":
-		return cmd, session.Call{}, errors.New("files are written at the prompt only")
 	}
-	c := session.Call{Command: cmd.Do, Ranks: cmd.Set, Args: cmd.Args}
-	if cmd.Thread != 0 {
-		c.Args.Thread = cmd.Thread
+	if why := cmd.PromptOnly(); why != "" {
+		return cmd, session.Call{}, errors.New(why)
 	}
-	return cmd, c, nil
+	return cmd, session.Call{Command: cmd.Do, Ranks: cmd.Set, Args: cmd.Args}, nil
 }

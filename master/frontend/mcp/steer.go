@@ -37,14 +37,13 @@ func (d *desk) start(ctx context.Context, a args) (string, error) {
 		Env: a.Env}
 	same := "start " + string(canonical.JSON(s))
 	s.Intent = digest.Text(digest.OfText(a.ID + " " + same))
-	_, said, err := d.once(ctx, a.ID, same, func(ctx context.Context, _ *deed) (string, error) {
-		note := ""
+	_, said, err := d.once(ctx, a.ID, same, func(ctx context.Context, x *deed) (string, error) {
 		t, err := d.cfg.Begun(ctx, s.Intent)
 		switch {
 		case err != nil:
 			return "", err
 		case t != nil:
-			note = before
+			x.again = true
 		default:
 			if t, err = d.cfg.Start(ctx, s); err != nil {
 				return "", err
@@ -54,8 +53,7 @@ func (d *desk) start(ctx context.Context, a args) (string, error) {
 		if err := r.Heard(ctx, t.Snapshot); err != nil {
 			return "", err
 		}
-		said, err := d.open(ctx, r, s.StopAt != "none")
-		return said + note, err
+		return d.open(ctx, r, s.StopAt != "none")
 	})
 	return said, err
 }
@@ -155,7 +153,7 @@ func (d *desk) resume(ctx context.Context, a args) (string, error) {
 		done, err := r.Ask(ctx, c)
 		if fault := (*protocol.Fault)(nil); errors.As(err, &fault) && fault.Before != 0 {
 			x.again, x.resumed = true, whole
-			return before, nil
+			return "", nil
 		}
 		x.resumed = done.Results()
 		return why.Said(done), err

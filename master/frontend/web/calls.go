@@ -3,11 +3,11 @@
 package web
 
 import (
+	"cmp"
 	"encoding/json"
 	"errors"
 	"fmt"
 	"slices"
-	"strings"
 	"time"
 
 	"sdm/master/hangfile"
@@ -74,28 +74,14 @@ func lineFor(r request, allow protocol.Permission) (c session.Call, err error) {
 	if allow < protocol.Change {
 		return c, errors.New("a command line is not allowed to this page (sdm web --allow change allows it)")
 	}
-	if strings.ContainsAny(r.Line, "\r\n") {
-		return c, errors.New("one line at a time")
-	}
-	cmd, some, err := language.Parse(r.Line)
-	switch {
-	case err != nil:
+	cmd, err := language.ParseOne(r.Line)
+	if err != nil {
 		return c, err
-	case !some:
-		return c, errors.New("the line is empty")
-	case cmd.Do == "":
-		return c, fmt.Errorf("%s is a word of the prompt itself, which is not here (sdm join has it)", cmd.Name)
-	case cmd.File != "":
-		return c, errors.New("files are written at the prompt only (sdm join has it)")
 	}
-	c = session.Call{Command: cmd.Do, Ranks: cmd.Set, Args: cmd.Args, Wait: cmd.Wait}
-	if c.Ranks == "" {
-		c.Ranks = r.Ranks
+	if why := cmd.PromptOnly(); why != "" {
+		return c, errors.New(why + " (sdm join has it)")
 	}
-	if cmd.Thread != 0 {
-		c.Args.Thread = cmd.Thread
-	}
-	return c, nil
+	return session.Call{Command: cmd.Do, Ranks: cmp.Or(cmd.Set, r.Ranks), Args: cmd.Args, Wait: cmd.Wait}, nil
 }
 
 // maxAnswer bounds the answers to a call, in bytes.
