@@ -32,10 +32,7 @@ func (a *adapter) gotoTargets(_ time.Time, r *request) error {
 	if err := r.read(&args); err != nil {
 		return err
 	}
-	file, line := args.Source.Path, a.fromClient(args.Line)
-	if file == "" {
-		file = args.Source.Name
-	}
+	file, line := fileOf(args.Source), a.fromClient(args.Line)
 	if file == "" || line < 1 {
 		return errors.New("gotoTargets: which line of which source?")
 	}

@@ -3,6 +3,7 @@
 package dap
 
 import (
+	"cmp"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -70,16 +71,16 @@ const (
 	instructionSet = "\x00instructions"
 )
 
+// fileOf returns the file of a source that the client names; "": it does not.
+func fileOf(s godap.Source) string { return cmp.Or(s.Path, s.Name) }
+
 // setBreakpoints sets the breakpoints of a source.
 func (a *adapter) setBreakpoints(_ time.Time, r *request) error {
 	var args godap.SetBreakpointsArguments
 	if err := r.read(&args); err != nil {
 		return err
 	}
-	file := args.Source.Path
-	if file == "" {
-		file = args.Source.Name
-	}
+	file := fileOf(args.Source)
 	if file == "" {
 		return fmt.Errorf("setBreakpoints: which source?")
 	}
@@ -108,10 +109,7 @@ func (a *adapter) breakpointLocations(_ time.Time, r *request) error {
 	if err := r.read(&args); err != nil {
 		return err
 	}
-	file, first, last := args.Source.Path, a.fromClient(args.Line), a.fromClient(args.EndLine)
-	if file == "" {
-		file = args.Source.Name
-	}
+	file, first, last := fileOf(args.Source), a.fromClient(args.Line), a.fromClient(args.EndLine)
 	if args.EndLine == 0 {
 		last = first
 	}
