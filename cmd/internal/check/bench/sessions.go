@@ -250,26 +250,28 @@ func insideSessions(in *insider) {
 		Ours: ms(c.times[0]), Floor: ms(c.times[1]), Times: 1, Slack: 0.3})
 	client.Leave(0)
 
-	stop := func(rounds int) time.Duration {
-		took := make([]time.Duration, rounds)
-		for i := range took {
-			s.ask(session.Call{Command: "continue"})
-			began := time.Now()
-			s.call(session.Call{Command: "interrupt"})
-			s.stopped(s.all())
-			took[i] = time.Since(began)
-		}
-		return median(took)
-	}
 	beside := func(rounds int) time.Duration {
 		defer s.besides(false)()
-		return stop(rounds)
+		return s.interrupts(rounds)
 	}
-	c = compare(5, 20, beside, stop)
+	c = compare(5, 20, beside, s.interrupts)
 	in.out.Encode(figure{What: "64 ranks are interrupted, beside a front end that reads nothing, against none", Unit: "ms",
 		Ours: ms(c.times[0]), Floor: ms(c.times[1]), Times: 1, Slack: 5})
 	s.end()
 	simulated.close()
+}
+
+// interrupts returns how long ranks that run take to stop.
+func (s *sharedSession) interrupts(rounds int) time.Duration {
+	took := make([]time.Duration, rounds)
+	for i := range took {
+		s.ask(session.Call{Command: "continue"})
+		began := time.Now()
+		s.call(session.Call{Command: "interrupt"})
+		s.stopped(s.all())
+		took[i] = time.Since(began)
+	}
+	return median(took)
 }
 
 // besides adds a front end that only reads, or does nothing at all, until leave is called.

@@ -15,7 +15,6 @@ import (
 	"time"
 
 	"sdm/master/frontend/web"
-	"sdm/master/session"
 	"sdm/protocol"
 )
 
@@ -59,8 +58,8 @@ func (s *sharedSession) browse() *browser {
 	return p
 }
 
-// ask returns an answer; its reader is not read, and not closed, if stalls.
-func (p *browser) ask(path, body string, stalls bool) string {
+// request makes a request. The body of its answer is to be closed.
+func (p *browser) request(path, body string) *http.Response {
 	method := http.MethodGet
 	if body != "" {
 		method = http.MethodPost
@@ -74,9 +73,12 @@ func (p *browser) ask(path, body string, stalls bool) string {
 	if err != nil {
 		fatal(path, err)
 	}
-	if stalls {
-		return ""
-	}
+	return answer
+}
+
+// ask makes a request and returns what is answered.
+func (p *browser) ask(path, body string) []byte {
+	answer := p.request(path, body)
 	defer answer.Body.Close()
 	said, err := io.ReadAll(answer.Body)
 	if err == nil && answer.StatusCode != http.StatusOK {
@@ -85,21 +87,22 @@ func (p *browser) ask(path, body string, stalls bool) string {
 	if err != nil {
 		fatal(path, err)
 	}
-	return string(said)
+	return said
 }
 
 // open opens a link, and asks for what a page shows first.
 func (p *browser) open() {
 	for _, path := range []string{"/", "/style.css", "/page.js"} {
-		p.ask(path, "", false)
+		p.ask(path, "")
 	}
 	var given struct{ Key string }
-	if err := json.Unmarshal([]byte(p.ask("/api/key", fmt.Sprintf(`{"token":%q}`, p.token()), false)), &given); err != nil {
+	said := p.ask("/api/key", fmt.Sprintf(`{"token":%q}`, p.token()))
+	if err := json.Unmarshal(said, &given); err != nil {
 		fatal("key", err)
 	}
 	p.key = given.Key
-	p.ask("/api/session", "", false)
-	p.ask("/api/states", "", false)
+	p.ask("/api/session", "")
+	p.ask("/api/states", "")
 }
 
 // insideWeb measures a page.
@@ -111,21 +114,14 @@ func insideWeb(in *insider) {
 	s.launch("work")
 	p := s.browse()
 	in.add(fmt.Sprintf("what a page of %d ranks asks for first", ranks), "ms", ms(timed(p.open)(20)), 50)
-	stop := func(rounds int) time.Duration {
-		took := make([]time.Duration, rounds)
-		for i := range took {
-			s.ask(session.Call{Command: "continue"})
-			began := time.Now()
-			s.call(session.Call{Command: "interrupt"})
-			s.stopped(s.all())
-			took[i] = time.Since(began)
-		}
-		return median(took)
+	beside := func(rounds int) time.Duration {
+		stalled := p.request("/api/events", "")
+		defer stalled.Body.Close()
+		return s.interrupts(rounds)
 	}
-	alone := stop(20)
-	p.ask("/api/events", "", true)
-	in.out.Encode(figure{What: "64 ranks are interrupted, beside a page that reads nothing, against none that streams", Unit: "ms",
-		Ours: ms(stop(20)), Floor: ms(alone), Times: 1, Slack: 5})
+	times := compare(5, 20, beside, s.interrupts).times
+	in.out.Encode(figure{What: "64 ranks are interrupted, beside a page that reads nothing, against none", Unit: "ms",
+		Ours: ms(times[0]), Floor: ms(times[1]), Times: 1, Slack: 5})
 	p.leave()
 	s.end()
 	c.close()
