@@ -30,7 +30,8 @@ func TestConformance(t *testing.T) {
 	}
 }
 
-var allGDBs = flag.Bool("all-gdbs", false, "with each gdb of another release 1 and 8 ranks of a gdb; else they take turns")
+var allGDBs = flag.Bool("all-gdbs", false,
+	"with each gdb of another release 1 and 8 ranks of a gdb; else they take turns")
 
 // TestConformanceOfOtherGDBs runs it with the gdbs that testdata/roots/fetch has
 // downloaded.

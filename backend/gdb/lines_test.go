@@ -13,7 +13,8 @@ func TestLines(t *testing.T) {
 	r := newRig(t, gdb.Config{})
 	r.launch(build(t, "field.c"), 1)
 	line := lineOf(t, "field.c", "the data stands")
-	if g := r.ok("lines", protocol.Args{Location: "field.c", First: line, Last: line}); string(g.Body) != fmt.Sprintf(`{"lines":[%d]}`, line) {
+	g := r.ok("lines", protocol.Args{Location: "field.c", First: line, Last: line})
+	if string(g.Body) != fmt.Sprintf(`{"lines":[%d]}`, line) {
 		t.Errorf("line %d: %s", line, g.Body)
 	}
 	if g := r.ok("lines", protocol.Args{Location: "field.c", First: 1, Last: 3}); string(g.Body) != `{"lines":[]}` {

@@ -17,10 +17,7 @@ var agentEnds = flag.Int("agent-ends", 6, "random ends of agents and of their sd
 // those that it has attached to run untraced. The seed is that of TestRandomEnds.
 func TestAgentEnds(t *testing.T) {
 	t.Parallel()
-	seed := *endSeed
-	if seed == 0 {
-		seed = uint64(time.Now().UnixNano())
-	}
+	seed := seedOf(*endSeed)
 	t.Run(fmt.Sprintf("-end-seed=%d", seed), func(t *testing.T) {
 		for i, kind := range []string{"run", "attach"} {
 			t.Run(kind, func(t *testing.T) {
@@ -58,10 +55,15 @@ func (x *agentsEnds) play() {
 	due := time.After(after)
 	c := x.agree("--keep", "2s")
 	steps := []string{
-		`"sdm_stacks","arguments":{"samples":3,"every":"50ms"}`, `"sdm_ask","arguments":{"how":"locals"}`,
-		`"sdm_resume","arguments":{"id":"ID","how":"continue","wait":0.1}`, `"sdm_resume","arguments":{"id":"ID","how":"interrupt"}`,
-		`"sdm_resume","arguments":{"id":"ID","how":"next"}`, `"sdm_break","arguments":{"at":"spin.c:1"}`,
-		`"sdm_command","arguments":{"line":"info threads"}`, `"sdm_wait","arguments":{"for":"any"}`, `"sdm_sessions","arguments":{}`,
+		`"sdm_stacks","arguments":{"samples":3,"every":"50ms"}`,
+		`"sdm_ask","arguments":{"how":"locals"}`,
+		`"sdm_resume","arguments":{"id":"ID","how":"continue","wait":0.1}`,
+		`"sdm_resume","arguments":{"id":"ID","how":"interrupt"}`,
+		`"sdm_resume","arguments":{"id":"ID","how":"next"}`,
+		`"sdm_break","arguments":{"at":"spin.c:1"}`,
+		`"sdm_command","arguments":{"line":"info threads"}`,
+		`"sdm_wait","arguments":{"for":"any"}`,
+		`"sdm_sessions","arguments":{}`,
 	}
 	c.ask("tools/call", `{"name":"sdm_start","arguments":`+x.first+`}`)
 	for open := true; open; {

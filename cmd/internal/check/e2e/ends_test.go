@@ -24,15 +24,20 @@ var (
 // not end is killed after 3 s.
 const settleTime = 60 * time.Second
 
+// seedOf returns the seed of a flag, or another one each time if that is 0.
+func seedOf(flag uint64) uint64 {
+	if flag == 0 {
+		return uint64(time.Now().UnixNano())
+	}
+	return flag
+}
+
 // TestRandomEnds interrupts attaches of all kinds at random moments: by signals to sdm, and by kill
 // -9 of sdm, of servers, of gdbs and of custodians, singly and together. After each of them all
 // ranks must run untraced, and no process of sdm may be left.
 func TestRandomEnds(t *testing.T) {
 	t.Parallel()
-	seed := *endSeed
-	if seed == 0 {
-		seed = uint64(time.Now().UnixNano())
-	}
+	seed := seedOf(*endSeed)
 	t.Run(fmt.Sprintf("-end-seed=%d", seed), func(t *testing.T) {
 		kinds := []string{"Open MPI", "MPICH", "processes", onFourHosts, ofSlurm}
 		for i, kind := range kinds {

@@ -18,10 +18,7 @@ var samplerEnds = flag.Int("sampler-ends", 6, "random ends of the sampling of st
 // as in TestRandomEnds.
 func TestSamplerEnds(t *testing.T) {
 	t.Parallel()
-	seed := *endSeed
-	if seed == 0 {
-		seed = uint64(time.Now().UnixNano())
-	}
+	seed := seedOf(*endSeed)
 	t.Run(fmt.Sprintf("-end-seed=%d", seed), func(t *testing.T) {
 		random := rand.New(rand.NewPCG(seed, 19))
 		v := newVictims(t, "processes")

@@ -25,10 +25,7 @@ var (
 // must account for all ranks. At the end no process may be left.
 func TestFaultSchedules(t *testing.T) {
 	t.Parallel()
-	seed := *scheduleSeed
-	if seed == 0 {
-		seed = uint64(time.Now().UnixNano())
-	}
+	seed := seedOf(*scheduleSeed)
 	for i := range *schedules {
 		seed := seed + uint64(i)
 		t.Run(fmt.Sprintf("-schedule-seed=%d", seed), func(t *testing.T) {

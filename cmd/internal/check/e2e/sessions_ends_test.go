@@ -28,10 +28,7 @@ const (
 // sdm has started have ended, and those that it has attached to run untraced.
 func TestRandomSessionEnds(t *testing.T) {
 	t.Parallel()
-	seed := *sessionEndSeed
-	if seed == 0 {
-		seed = uint64(time.Now().UnixNano())
-	}
+	seed := seedOf(*sessionEndSeed)
 	t.Run(fmt.Sprintf("-session-end-seed=%d", seed), func(t *testing.T) {
 		for i, kind := range []string{"run", "attach"} {
 			t.Run(kind, func(t *testing.T) {
