@@ -48,7 +48,7 @@ func (o *mcpOptions) flags() *flagSet {
 		f.BoolVar(&o.printConfig, "print-config", false, "print what to write into the settings of usual clients, and end")
 	})
 	f.add("Sessions", func(f *pflag.FlagSet) {
-		f.Var(newDuration(&o.keep, agentKeep), "keep", "how long a session that it has started goes on when nobody is there")
+		f.Var(newDuration(&o.keep, agentKeep), "keep", "how long a session that it has started goes on without a front end")
 	})
 	f.add("Log", o.job.Servers.LogFlags.Declare)
 	return f

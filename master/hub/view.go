@@ -79,7 +79,7 @@ func (h *Hub) beforeQuit() {
 	if h.cfg.Quitting == nil {
 		return
 	}
-	h.ending = true // nobody may join any more
+	h.ending = true // Join is refused from now on
 	h.mu.Unlock()
 	defer h.mu.Lock()
 	h.quitting.Do(func() { h.cfg.Quitting(h.States()) })

@@ -49,7 +49,8 @@ type State struct {
 	Job     string        `json:"job,omitempty"` // as the resource manager names it
 	Began   time.Time     `json:"began"`
 	Keep    time.Duration `json:"keep_ns"` // how long it goes on without a front end; 0: it ends at once
-	// Intent tells for what it was begun, so that this is not done twice: a digest that whoever begins it makes.
+	// Intent is a digest of the request that began the session, made by the front end, so that the same request does
+	// not begin another one.
 	Intent string `json:"intent,omitempty"`
 }
 
