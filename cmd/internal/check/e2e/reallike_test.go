@@ -35,5 +35,6 @@ func TestPluginsOfRanks(t *testing.T) {
 	front := s.heldRun(4, "-b", "--ranks-per-gdb", "4", "-e", "break evolve", "-e", "info breakpoints", "-e", "continue", "-e", "bt 2", "-e", "delete", "-e", "continue",
 		"--", openMPI.command, "-n", "4", openMPI.program("mpiplugins"))
 	front.exits(0)
-	front.says("[0-3] Breakpoint 1 (evolve) pending.", "[0-3] exited normally")
+	front.says("[0-3] Breakpoint 1 (evolve) pending.")
+	front.folded("exited normally", "") // perhaps in two groups
 }
