@@ -7,6 +7,7 @@ import (
 	"path/filepath"
 	"strings"
 	"testing"
+	"testing/synctest"
 	"time"
 )
 
@@ -36,9 +37,11 @@ func TestPerNode(t *testing.T) {
 
 func TestAwait(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "routes")
-	if _, err := Await(t.Context(), path, time.Millisecond); !errors.Is(err, os.ErrNotExist) {
-		t.Errorf("without a file: %v", err)
-	}
+	synctest.Test(t, func(t *testing.T) { // the wait does not end while the file is being opened
+		if _, err := Await(t.Context(), path, time.Second); !errors.Is(err, os.ErrNotExist) {
+			t.Errorf("without a file: %v", err)
+		}
+	})
 	ctx, cancel := context.WithCancel(t.Context())
 	cancel()
 	if _, err := Await(ctx, path, 0); !errors.Is(err, context.Canceled) {
