@@ -14,7 +14,7 @@ func TestAbortStopsTheRankThatCallsIt(t *testing.T) {
 		front := s.heldRun(4, "-b", "--ranks-per-gdb", strconv.Itoa(1+3*i), "-e", "continue &", "-e", "wait 1", "-e", "[1] print i", "-e", "[1] info breakpoints",
 			"-e", "[1] continue &", "-e", "wait", "--", m.command, "-n", "4", m.program("abort"), "5")
 		front.exits(5)
-		front.says("[1] MPI_Abort(comm, 5) called by check (f=", "code=5) at abort.c:26\n26\t            MPI_Abort(MPI_COMM_WORLD, code); // the job ends here\n", "[1] i = 40\n[1] No breakpoints or watchpoints.\n",
+		front.says("[1] MPI_Abort(comm, 5) called by check (f=", "code=5) at abort.c:26\n26\t            MPI_Abort(MPI_COMM_WORLD, code); // the job ends here\n", "[1] i = 40\n", "[1] No breakpoints or watchpoints.\n",
 			"[1] enters MPI_Abort: the starter ends the job\n")
 		front.hides("closed by the other side")
 	}

@@ -159,7 +159,7 @@ func TestLostTerminal(t *testing.T) {
 				}
 				return ""
 			})
-			if got := s.joined("-e", "ranks", "-e", "quit"); !strings.Contains(got, "[0-3] exited normally") {
+			if got := s.joined("-e", "wait", "-e", "ranks", "-e", "quit"); !strings.Contains(got, "[0-3] exited normally") {
 				t.Errorf("the second script has got\n%s", got)
 			}
 			s.nothingIsLeft()

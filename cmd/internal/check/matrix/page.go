@@ -156,6 +156,7 @@ func page(systems []system) string {
 	}
 	b.WriteString(pythons)
 	others(&b, systems)
+	second(&b, systems)
 	unreached(&b, systems)
 	return b.String()
 }
@@ -184,6 +185,23 @@ func others(b *strings.Builder, systems []system) {
 					escaped(t.complaint()))
 				heading = ""
 			}
+		}
+	}
+}
+
+// second lists the tests of each system that passed when they were run once more.
+func second(b *strings.Builder, systems []system) {
+	heading := "\nFailed, and passed when they were run once more, alone:\n\n"
+	for _, s := range systems {
+		var names []string
+		for _, t := range s.tests.leaves() {
+			if t.again && t.outcome == passed {
+				names = append(names, t.name)
+			}
+		}
+		if len(names) > 0 {
+			fmt.Fprintf(b, "%s* %s: %s\n", heading, s.name, markdown.Replace(strings.Join(names, ", ")))
+			heading = ""
 		}
 	}
 }

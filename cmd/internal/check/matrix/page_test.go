@@ -38,15 +38,15 @@ not of go test
 
 func TestTestsOfARunThatWasCutOff(t *testing.T) {
 	want := []test{
-		{"cmd/internal/check/e2e TestAbortIsIgnored", unfinished, ""},
-		{"cmd/internal/check/e2e TestAbortOfAnother", waiting, ""},
-		{"cmd/internal/check/e2e TestAbortOfLateMPI", waiting, ""},
-		{"cmd/internal/check/e2e TestMPI/MPICH_rendezvous", passed, ""},
-		{"cmd/internal/check/e2e TestMPI/Open_MPI_rendezvous", failed, "want <4>"},
-		{"cmd/internal/check/e2e TestRunHoldsAndReleases", skipped, "no MPIR here"},
-		{"launch/ssh TestAsk", failed, ""},
-		{"launch/ssh TestTell", failed, "not told"},
-		{"launch/ssh TestTell/quickly", passed, ""},
+		{"cmd/internal/check/e2e TestAbortIsIgnored", unfinished, "", false},
+		{"cmd/internal/check/e2e TestAbortOfAnother", waiting, "", false},
+		{"cmd/internal/check/e2e TestAbortOfLateMPI", waiting, "", false},
+		{"cmd/internal/check/e2e TestMPI/MPICH_rendezvous", passed, "", false},
+		{"cmd/internal/check/e2e TestMPI/Open_MPI_rendezvous", failed, "want <4>", false},
+		{"cmd/internal/check/e2e TestRunHoldsAndReleases", skipped, "no MPIR here", false},
+		{"launch/ssh TestAsk", failed, "", false},
+		{"launch/ssh TestTell", failed, "not told", false},
+		{"launch/ssh TestTell/quickly", passed, "", false},
 	}
 	if d := cmp.Diff(want, readTests(strings.NewReader(said)).leaves(), cmp.AllowUnexported(test{})); d != "" {
 		t.Error(d)
@@ -92,9 +92,24 @@ func TestTestsReachedElsewhereAreMissing(t *testing.T) {
 	if d := cmp.Diff([]string{"p TestAbsent", "p TestLast/b", "p TestLate"}, here.unreached()); d != "" {
 		t.Error(d)
 	}
-	want := []test{{"p TestAbsent/a", waiting, ""}, {"p TestLast/a", passed, ""}, {"p TestLast/b", waiting, ""}, {"p TestLate/a", waiting, ""}, {"p TestLate/b", waiting, ""}, {"p TestOver/a", passed, ""}}
+	want := []test{{"p TestAbsent/a", waiting, "", false}, {"p TestLast/a", passed, "", false}, {"p TestLast/b", waiting, "", false}, {"p TestLate/a", waiting, "", false}, {"p TestLate/b", waiting, "", false}, {"p TestOver/a", passed, "", false}}
 	if d := cmp.Diff(want, here.leaves(), cmp.AllowUnexported(test{})); d != "" {
 		t.Error(d)
+	}
+}
+
+// What fails, and passes when it is run once more, counts as passed and is named.
+func TestSecondRun(t *testing.T) {
+	event := func(action, test string) string {
+		return `{"Action":"` + action + `","Package":"sdm/p","Test":"` + test + `"}` + "\n"
+	}
+	tests := readTests(strings.NewReader(event("run", "Test/a") + event("fail", "Test/a") + event("run", "Test/b") + event("pass", "Test/b") + event("fail", "Test") +
+		event("run", "Test/a") + event("pass", "Test/a") + event("pass", "Test")))
+	got := page([]system{{name: "Some 1", tests: tests}})
+	for _, want := range []string{"| all tests | 2 passed, 0 skipped, 0 failed, 0 not ended |\n", "\nFailed, and passed when they were run once more, alone:\n\n* Some 1: p Test/a\n"} {
+		if !strings.Contains(got, want) {
+			t.Errorf("no %q in\n%s", want, got)
+		}
 	}
 }
 

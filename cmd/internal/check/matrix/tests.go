@@ -28,6 +28,7 @@ type test struct {
 	name    string // package without "sdm/", a blank, and the test: "cmd/sdm TestScripts/core"
 	outcome outcome
 	reason  string // why it was skipped, or the first message
+	again   bool   // it was run once more because it had failed
 }
 
 // event is a line of go test -json.
@@ -67,6 +68,7 @@ var place = regexp.MustCompile(`^\s+[\w.]+\.go:\d+: `)
 func (t *test) take(e event) {
 	switch e.Action {
 	case "run": // may be a repetition
+		t.again = t.again || t.outcome == failed
 		t.outcome, t.reason = unfinished, ""
 	case "pause":
 		t.outcome = waiting
