@@ -34,8 +34,8 @@ FLOORS := sdm/cmd/internal/check/floors
 LONG := sdm/tree/overlay sdm/backend/tape sdm/master/frontend/rpc
 UNIT = $(LONG) $(filter-out $(REAL) $(SIMULATED) $(LONG) $(FLOORS),$(shell $(GO) list ./...))
 
-# Of the packages that start other programs, a test that fails is run a second time and listed as rerun
-# at the end: these machines are noisy, and a listed rerun is a defect to mend, not to live with.
+# A test that fails is run a second time and listed as rerun at the end: these machines are noisy, and a listed rerun is
+# a defect to mend, not to live with.
 TESTSUM := $(GO) tool gotestsum --format pkgname-and-test-fails --format-icons text
 RERUN   := --rerun-fails=1 --rerun-fails-max-failures=8 --rerun-fails-run-root-test
 
@@ -49,7 +49,7 @@ platform:
 	@case ' $(PLATFORMS) ' in *" $$($(GO) env GOOS)/$$($(GO) env GOARCH) "*) ;; \
 	  *) echo "sdm runs on $(PLATFORMS) only, not on $$($(GO) env GOOS)/$$($(GO) env GOARCH)"; exit 1;; esac
 
-.PHONY: platform help build demo test editors web vscode apps check unit e2e lane1 lane2 floors lint lintbeside fuzz faults roots matrix tapes bench clean
+.PHONY: platform help build install uninstall release demo test editors web vscode apps check unit e2e lane1 lane2 floors lint lintbeside fuzz faults roots matrix tapes bench clean
 
 help: ## list the targets
 	@grep -hE '^[a-z0-9]+:.*##' $(MAKEFILE_LIST) | sed 's/:.*## /\t/' | expand -t 12
@@ -64,6 +64,20 @@ $(BIN)/%: $(SOURCES) go.mod
 $(BIN)/sdm-pmix: $(SOURCES) $(wildcard cmd/sdm-pmix/*.[ch]) go.mod
 	@mkdir -p $(BIN)
 	CGO_ENABLED=1 $(GO) build -tags pmix -trimpath -o $@ ./cmd/sdm-pmix
+
+# Where make install puts things: DESTDIR is for packages, MODULEFILE a file to write (Lua if it ends so, else Tcl).
+PREFIX     ?= /usr/local
+DESTDIR    ?=
+MODULEFILE ?=
+
+install: build ## install below PREFIX (/usr/local): programs, manual pages, completion, documents; MODULEFILE=FILE
+	@packaging/install $(BIN) '$(DESTDIR)' '$(PREFIX)' '$(MODULEFILE)'
+
+uninstall: build ## remove what make install with the same variables has installed
+	@packaging/install --remove $(BIN) '$(DESTDIR)' '$(PREFIX)' '$(MODULEFILE)'
+
+release: ## archives, deb and rpm of VERSION=1.2.3 for all platforms, checksums, list of components, in bin/release
+	@packaging/release $(BIN)/release '$(VERSION)'
 
 demo: ## debug a real MPI program on 4 ranks and show the session
 	@.ci/deps gdb gcc mpirun.openmpi mpicc.openmpi
@@ -80,7 +94,7 @@ test: ## everything: format, vet, staticcheck, floors, unit, simulation, fuzz se
 
 unit: ## what needs no other program; under -race but for simulated trees
 	$(TESTSUM) --packages '$(SIMULATED)' -- -timeout 10m
-	$(TESTSUM) --packages '$(UNIT)' -- -race -p 3 -timeout 10m
+	$(TESTSUM) $(RERUN) --packages '$(UNIT)' -- -race -p 3 -timeout 10m
 
 # Two lanes, a package at a time in each: half of the time they wait. Not more: they start real gdbs and MPI jobs by
 # the dozen, and what they wait for has deadlines. What has none, lint, gets the time that they leave.
@@ -164,7 +178,7 @@ roots: ## fetch other releases of Debian (gdb 10, 16, 18, multiarch; Open MPI 5,
 
 # Tests that fail are in the page; the command fails if a root cannot be had.
 SYSTEMS ?= bookworm-all trixie-all forky-all
-matrix: ## run the tests that meet gdb, MPI, Slurm, Python and compilers on three releases of Debian; writes docs/tested.md (an hour and a quarter)
+matrix: ## run the tests that meet gdb, MPI, Slurm, Python and compilers on three releases of Debian; writes docs/tested.md (an hour and a half)
 	@testdata/roots/matrix $(BIN)/matrix $(SYSTEMS); status=$$?; \
 	  $(GO) run ./cmd/internal/check/matrix $(BIN)/matrix $(SYSTEMS) >$(BIN)/tested.md && mv $(BIN)/tested.md docs/tested.md && exit $$status
 

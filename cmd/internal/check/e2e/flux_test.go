@@ -161,55 +161,59 @@ func TestFlux(t *testing.T) {
 			syscall.Kill(p.pid, syscall.SIGKILL)
 		}
 	})
-	t.Run("staged", func(t *testing.T) {
-		s := newFlux(t, h, 3)
-		id := s.submit("-n", "3", program("spin"))
-		front := &console{process: s.on(h, 0, unraced("sdm"), "attach", "--stage", "/tmp/node", "--format", "ndjson", "flux:"+id), size: 3}
-		front.standing()
-		if n := s.stagedServers(); n != 3 {
-			t.Errorf("%d servers run from node-local storage%s", n, front.said())
-		}
-		front.do("set var stop = 1")
-		front.do("continue")
-		front.quit()
-		s.nothingStaged(h, 0, 1, 2)
-	})
-	t.Run("refusals", func(t *testing.T) {
-		s := newFlux(t, h, 3)
-		id := s.submit("-n", "3", program("spin"))
-		attach := func(status int, target string, args ...string) *console {
-			front := s.sdm(3, append(append([]string{"attach", "-b", "-e", "stacks"}, args...), target)...)
-			front.exits(status)
-			return front
-		}
-		s.set("version", "0.83.0")
-		attach(3, "flux:"+id).says("release 0.83 of Flux does not let users start processes beside jobs of the system (flux exec --jobid can from 0.84 on;")
-		attach(0, "flux:"+id, "--remote-shell", filepath.Join(launchtest.Scripts(), "remsh")).says("[0-2] (3) main spin.c:")
-		s.set("owner", strconv.Itoa(os.Getuid())) // as in flux alloc
-		front := attach(0, "flux:"+id, "-e", "set var stop = 1")
-		front.says("[0-2] (3) main spin.c:")
-		s.set("version", "0.59.0")
-		attach(3, "flux:"+id).says("release 0.59 of Flux does not tell where the ranks of a job are")
-		s.set("version", "0.84.0")
-		s.over()
-		attach(3, "flux:"+id).says("job " + id + " is inactive")
-		attach(3, "flux:f21").says("No such job")
-		attach(2, "flux:12.0").says(`"12.0" is no job of Flux`)
-		for line, want := range map[string]string{
-			"flux batch x":                    "flux batch: sdm takes control of a job of flux run",
-			"--launcher slot -- flux run x":   "--launcher slot: flux run holds its ranks itself",
-			"--stop-at main -- flux run x":    "--stop-at main: flux run holds ranks at their first instruction",
-			"--env A=B -- flux run x":         "--env and --cwd: Flux decides what its ranks get",
-			"--launcher flux -n 1 a : -n 1 b": "flux run starts one program",
-		} {
-			bad := s.sdm(1, append([]string{"run"}, strings.Fields(line)...)...)
-			bad.exits(2)
-			bad.says(want)
-		}
-		bad := s.sdm(1, "run", "-b", "-e", "continue", "--", "flux", "run", "-n", "2", "/nonexistent")
-		bad.exits(3)
-		bad.says("start failed: /nonexistent", "flux run has ended with status 127 before its ranks were there")
-	})
+	if *allWays {
+		t.Run("staged", func(t *testing.T) {
+			s := newFlux(t, h, 3)
+			id := s.submit("-n", "3", program("spin"))
+			front := &console{process: s.on(h, 0, unraced("sdm"), "attach", "--stage", "/tmp/node", "--format", "ndjson", "flux:"+id), size: 3}
+			front.standing()
+			if n := s.stagedServers(); n != 3 {
+				t.Errorf("%d servers run from node-local storage%s", n, front.said())
+			}
+			front.do("set var stop = 1")
+			front.do("continue")
+			front.quit()
+			s.nothingStaged(h, 0, 1, 2)
+		})
+	}
+	if *allWays {
+		t.Run("refusals", func(t *testing.T) {
+			s := newFlux(t, h, 3)
+			id := s.submit("-n", "3", program("spin"))
+			attach := func(status int, target string, args ...string) *console {
+				front := s.sdm(3, append(append([]string{"attach", "-b", "-e", "stacks"}, args...), target)...)
+				front.exits(status)
+				return front
+			}
+			s.set("version", "0.83.0")
+			attach(3, "flux:"+id).says("release 0.83 of Flux does not let users start processes beside jobs of the system (flux exec --jobid can from 0.84 on;")
+			attach(0, "flux:"+id, "--remote-shell", filepath.Join(launchtest.Scripts(), "remsh")).says("[0-2] (3) main spin.c:")
+			s.set("owner", strconv.Itoa(os.Getuid())) // as in flux alloc
+			front := attach(0, "flux:"+id, "-e", "set var stop = 1")
+			front.says("[0-2] (3) main spin.c:")
+			s.set("version", "0.59.0")
+			attach(3, "flux:"+id).says("release 0.59 of Flux does not tell where the ranks of a job are")
+			s.set("version", "0.84.0")
+			s.over()
+			attach(3, "flux:"+id).says("job " + id + " is inactive")
+			attach(3, "flux:f21").says("No such job")
+			attach(2, "flux:12.0").says(`"12.0" is no job of Flux`)
+			for line, want := range map[string]string{
+				"flux batch x":                    "flux batch: sdm takes control of a job of flux run",
+				"--launcher slot -- flux run x":   "--launcher slot: flux run holds its ranks itself",
+				"--stop-at main -- flux run x":    "--stop-at main: flux run holds ranks at their first instruction",
+				"--env A=B -- flux run x":         "--env and --cwd: Flux decides what its ranks get",
+				"--launcher flux -n 1 a : -n 1 b": "flux run starts one program",
+			} {
+				bad := s.sdm(1, append([]string{"run"}, strings.Fields(line)...)...)
+				bad.exits(2)
+				bad.says(want)
+			}
+			bad := s.sdm(1, "run", "-b", "-e", "continue", "--", "flux", "run", "-n", "2", "/nonexistent")
+			bad.exits(3)
+			bad.says("start failed: /nonexistent", "flux run has ended with status 127 before its ranks were there")
+		})
+	}
 }
 
 // job returns the folder of the latest job.

@@ -28,8 +28,9 @@ const patience = 90 * time.Second
 // later needs another sdm-server, which is compiled for half a minute. Such refusals are tested by tree/overlay, too.
 var later = flag.Bool("later", false, "a server of a later version is refused")
 
-// allWays is about tests that go the same way with several MPIs, systems or starters, for half a minute each.
-var allWays = flag.Bool("all-ways", false, "each long way with each MPI and system; else each with one of them")
+// allWays is about tests that go the same way with several MPIs, systems or starters, for half a minute each, and about
+// rare ways that take as long.
+var allWays = flag.Bool("all-ways", false, "each long way with each MPI and system, and rare ways; else each with one of them")
 
 // inTurn reports whether way number i is tried in case number k of two.
 func inTurn(i, k int) bool { return *allWays || i%2 == k%2 }

@@ -151,47 +151,51 @@ func TestPALS(t *testing.T) {
 		front.folded("exited normally", "")
 		job.exits(0)
 	})
-	t.Run("staged", func(t *testing.T) {
-		s := newPALS(t, h, 2)
-		s.mpiexec(nil, "-n", "2", "--ppn", "1", program("spin"))
-		// The servers are where the nodes cannot see them. So palscp must bring them, to the
-		// first node, too, and out of its folder, from which nothing can be executed.
-		front := &console{process: s.on(h, login, unraced("sdm"), "attach", "--stage", "/tmp/node", "--format", "ndjson", "pbs:12"), size: 2}
-		front.standing()
-		if n := s.stagedServers(); n != 2 {
-			t.Errorf("%d servers run from node-local storage%s", n, front.said())
-		}
-		front.do("set var stop = 1")
-		front.do("continue")
-		front.quit()
-		s.nothingStaged(h, 0, 1)
-	})
-	t.Run("refusals", func(t *testing.T) {
-		s := newPALS(t, h, 2)
-		for _, c := range []struct {
-			target, want string
-			status       int
-		}{
-			{"pbs:13", "pbs:13: job 13 has no nodes (state Q): Not Running: Insufficient amount of resource: ncpus", 3},
-			{"pbs:99", "qstat: Unknown Job Id 99", 3},
-			{"pbs:x", `"x" is no job of PBS`, 2},
-			{"pals:12", `"12" is no application of PALS`, 2},
-		} {
-			bad := s.sdm(login, 1, "attach", "-b", "-e", "stacks", c.target)
-			bad.exits(c.status)
-			bad.says(c.want)
-		}
-		job := s.mpiexec(nil, "-n", "2", "--ppn", "1", program("spin"))
-		// Servers that end at once are noticed, though palscmd does not tell.
-		env := s.env
-		s.file("palscmd", "#!/bin/sh\nexec "+filepath.Join(launchtest.Scripts(), "../pals/palscmd")+" $1 $2 $3 false\n", 0o700)
-		s.env = append(s.env, "PATH="+s.dir+":"+filepath.Join(launchtest.Scripts(), "../pals")+":"+os.Getenv("PATH"))
-		front := s.sdm(login, 2, "attach", "-b", "-e", "stacks", "pbs:12")
-		front.exits(4)
-		front.says("the server was started by palscmd and has ended")
-		s.env = env
-		front = s.sdm(login, 2, "attach", "-b", "-e", "set var stop = 1", "pbs:12")
-		front.exits(0)
-		job.exits(0)
-	})
+	if *allWays {
+		t.Run("staged", func(t *testing.T) {
+			s := newPALS(t, h, 2)
+			s.mpiexec(nil, "-n", "2", "--ppn", "1", program("spin"))
+			// The servers are where the nodes cannot see them. So palscp must bring them, to the
+			// first node, too, and out of its folder, from which nothing can be executed.
+			front := &console{process: s.on(h, login, unraced("sdm"), "attach", "--stage", "/tmp/node", "--format", "ndjson", "pbs:12"), size: 2}
+			front.standing()
+			if n := s.stagedServers(); n != 2 {
+				t.Errorf("%d servers run from node-local storage%s", n, front.said())
+			}
+			front.do("set var stop = 1")
+			front.do("continue")
+			front.quit()
+			s.nothingStaged(h, 0, 1)
+		})
+	}
+	if *allWays {
+		t.Run("refusals", func(t *testing.T) {
+			s := newPALS(t, h, 2)
+			for _, c := range []struct {
+				target, want string
+				status       int
+			}{
+				{"pbs:13", "pbs:13: job 13 has no nodes (state Q): Not Running: Insufficient amount of resource: ncpus", 3},
+				{"pbs:99", "qstat: Unknown Job Id 99", 3},
+				{"pbs:x", `"x" is no job of PBS`, 2},
+				{"pals:12", `"12" is no application of PALS`, 2},
+			} {
+				bad := s.sdm(login, 1, "attach", "-b", "-e", "stacks", c.target)
+				bad.exits(c.status)
+				bad.says(c.want)
+			}
+			job := s.mpiexec(nil, "-n", "2", "--ppn", "1", program("spin"))
+			// Servers that end at once are noticed, though palscmd does not tell.
+			env := s.env
+			s.file("palscmd", "#!/bin/sh\nexec "+filepath.Join(launchtest.Scripts(), "../pals/palscmd")+" $1 $2 $3 false\n", 0o700)
+			s.env = append(s.env, "PATH="+s.dir+":"+filepath.Join(launchtest.Scripts(), "../pals")+":"+os.Getenv("PATH"))
+			front := s.sdm(login, 2, "attach", "-b", "-e", "stacks", "pbs:12")
+			front.exits(4)
+			front.says("the server was started by palscmd and has ended")
+			s.env = env
+			front = s.sdm(login, 2, "attach", "-b", "-e", "set var stop = 1", "pbs:12")
+			front.exits(0)
+			job.exits(0)
+		})
+	}
 }

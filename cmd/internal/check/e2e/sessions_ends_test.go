@@ -98,8 +98,8 @@ func (x *sharedEnds) play(kind string) {
 		for _, p := range x.found() {
 			switch {
 			case x.ranks != nil && p.name == "spin":
-			case x.ranks == nil && p.name == "gdb" && p.state == "T" && p.tracer == 0: // see docs/fault-tolerance.md
-				x.t.Logf("%s: the child by which a gdb tries ptrace stays: %v", told, p)
+			case x.ranks == nil && p.name == "gdb" && strings.EqualFold(p.state, "t") && p.tracer == 0: // see docs/fault-tolerance.md
+				x.t.Logf("%s: a child by which a gdb tries ptrace stays: %v", told, p)
 				syscall.Kill(p.pid, syscall.SIGKILL)
 			default:
 				left = append(left, p)

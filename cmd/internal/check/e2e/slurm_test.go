@@ -50,24 +50,30 @@ func TestSlurm(t *testing.T) {
 	t.Parallel()
 	s, cluster := newCluster(t)
 	needPlugin := s.slurmPlugins(cluster)
+	allocated := func(t *testing.T, m starter) {
+		needPlugin(t, m)
+		s := s.sub(t)
+		args := append([]string{"-n", "4", "-N", "2", program("sdm"), "run", "-n", "4", "--launcher-arg", slurmMPI[m.name]}, hunt...)
+		front := &console{process: s.on(cluster.Hosts, 0, "salloc", append(args, m.program("ring"))...), size: 4}
+		front.exits(0)
+		hunted(t, front)
+	}
+	srun := func(t *testing.T, m starter) {
+		needPlugin(t, m)
+		s := s.sub(t)
+		args := append([]string{"run", "--launcher", "slot"}, hunt...)
+		args = append(args, "--", "srun", "-n4", "-N", "3", slurmMPI[m.name], m.program("ring"))
+		front := &console{process: s.on(cluster.Hosts, 0, "sdm", args...), size: 4}
+		front.exits(0)
+		hunted(t, front)
+	}
 	for k, m := range starters {
-		t.Run("in an allocation, "+m.name, func(t *testing.T) {
-			needPlugin(t, m)
-			s := s.sub(t)
-			args := append([]string{"-n", "4", "-N", "2", program("sdm"), "run", "-n", "4", "--launcher-arg", slurmMPI[m.name]}, hunt...)
-			front := &console{process: s.on(cluster.Hosts, 0, "salloc", append(args, m.program("ring"))...), size: 4}
-			front.exits(0)
-			hunted(t, front)
-		})
-		t.Run("srun, "+m.name, func(t *testing.T) {
-			needPlugin(t, m)
-			s := s.sub(t)
-			args := append([]string{"run", "--launcher", "slot"}, hunt...)
-			args = append(args, "--", "srun", "-n4", "-N", "3", slurmMPI[m.name], m.program("ring"))
-			front := &console{process: s.on(cluster.Hosts, 0, "sdm", args...), size: 4}
-			front.exits(0)
-			hunted(t, front)
-		})
+		if inTurn(0, k) {
+			t.Run("in an allocation, "+m.name, func(t *testing.T) { allocated(t, m) })
+		}
+		if inTurn(1, k) {
+			t.Run("srun, "+m.name, func(t *testing.T) { srun(t, m) })
+		}
 		for i, way := range []string{"", "--per-node --session batch"} {
 			if !inTurn(i, k) {
 				continue

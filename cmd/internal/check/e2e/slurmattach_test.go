@@ -25,8 +25,10 @@ func TestSlurmAttach(t *testing.T) {
 		t.Run("servers beside a running job, "+m.name, func(t *testing.T) { needPlugin(t, m); besideAStep(t, s.sub(t), cluster, m) })
 	}
 	t.Run("attach by a tool, and by srun", func(t *testing.T) { attachByTool(t, s.sub(t), cluster) })
-	t.Run("ranks with a /tmp of their own", func(t *testing.T) { ownTmp(t, s.sub(t), cluster) })
-	t.Run("a job of components", func(t *testing.T) { heterogeneous(t, s.sub(t), cluster) })
+	if *allWays {
+		t.Run("ranks with a /tmp of their own", func(t *testing.T) { ownTmp(t, s.sub(t), cluster) })
+		t.Run("a job of components", func(t *testing.T) { heterogeneous(t, s.sub(t), cluster) })
+	}
 	t.Run("full interconnect, sattach of no use", func(t *testing.T) { hardSlurm(t, s.sub(t), cluster) })
 	t.Run("attach by the job's number", func(t *testing.T) { attachByNumber(t, s.sub(t), cluster) })
 	for k, m := range starters {

@@ -148,12 +148,14 @@ func TestStagedGDBThatDoesNotFit(t *testing.T) {
 		"--stage-gdb on "+h.Host(2)+" (ranks 2-3): /tmp/node/d: it is mounted noexec, and programs are to be run from there; the gdb that is there is used",
 		"--stage /tmp/node/d: read-only file system; the shared program is used",
 		"--stage /tmp/node/d: it is mounted noexec, and programs are to be run from there; the shared program is used")
-	for _, i := range []int{1, 2} {
-		s.on(h, i, "sh", "-c", "umount /tmp/node/d; mount -t tmpfs -o size=30m none /tmp/node/d").exits(0)
+	if *allWays {
+		for _, i := range []int{1, 2} {
+			s.on(h, i, "sh", "-c", "umount /tmp/node/d; mount -t tmpfs -o size=30m none /tmp/node/d").exits(0)
+		}
+		full := &console{process: s.on(h, 0, unraced("sdm"), s.stagedLine(h, append(args, "--stage", "/tmp/node/d")...)...), size: 4}
+		full.exits(0)
+		full.says("--stage-gdb on "+h.Host(1)+", "+h.Host(2)+" (ranks 0-3): /tmp/node/d: only ", " MB are free, and ", "; the gdb that is there is used")
 	}
-	full := &console{process: s.on(h, 0, unraced("sdm"), s.stagedLine(h, append(args, "--stage", "/tmp/node/d")...)...), size: 4}
-	full.exits(0)
-	full.says("--stage-gdb on "+h.Host(1)+", "+h.Host(2)+" (ranks 0-3): /tmp/node/d: only ", " MB are free, and ", "; the gdb that is there is used")
 	for _, c := range []struct{ args, want string }{
 		{"run --stage-gdb -- mpirun.openmpi -n 1 true", "--stage-gdb: where to? (--stage DIR"},
 		{"run --stage tmp -- mpirun.openmpi -n 1 true", "--stage tmp: give an absolute path"},

@@ -93,9 +93,13 @@ func TestWatch(t *testing.T) {
 			if inTurn(1, k) {
 				t.Run("killed", func(t *testing.T) { watchIsKilled(t, line+"tag") })
 			}
-			t.Run("ends", func(t *testing.T) { watchEnds(t, m) })
-			t.Run("late", func(t *testing.T) { watchLate(t, m) })
-			t.Run("naps", func(t *testing.T) { watchNaps(t, m.command+" -n 3 "+m.program("naps")) })
+			if inTurn(0, k) {
+				t.Run("ends", func(t *testing.T) { watchEnds(t, m) })
+				t.Run("late", func(t *testing.T) { watchLate(t, m) })
+			}
+			if inTurn(1, k) {
+				t.Run("naps", func(t *testing.T) { watchNaps(t, m.command+" -n 3 "+m.program("naps")) })
+			}
 		})
 	}
 }
