@@ -121,8 +121,8 @@ func (c choice) check() error {
 // choices returns the choices of all consoles.
 func (o *consoleOptions) choices() []choice {
 	return []choice{
-		{"--format", o.format, []string{string(console.Text), string(console.NDJSON)}},
-		{"--color", o.color, []string{"auto", "always", "never"}},
+		{"--format", o.format, flagValues["format"]},
+		{"--color", o.color, flagValues["color"]},
 	}
 }
 

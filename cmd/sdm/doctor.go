@@ -32,7 +32,7 @@ func (o *doctorOptions) flags() *flagSet {
 
 // plan checks the options.
 func (o *doctorOptions) plan(a *app, f *flagSet) (*plan, error) {
-	if err := (choice{"--format", o.format, []string{string(console.Text), string(console.NDJSON)}}).check(); err != nil {
+	if err := (choice{"--format", o.format, flagValues["format"]}).check(); err != nil {
 		return nil, err
 	}
 	for _, host := range f.Args() {

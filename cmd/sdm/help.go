@@ -7,7 +7,9 @@ import (
 	"runtime"
 	"slices"
 	"strings"
+	"time"
 
+	"sdm/cmd/internal/doctor"
 	"sdm/cmd/internal/startup"
 	"sdm/master/frontend/console"
 	"sdm/master/language"
@@ -16,6 +18,9 @@ import (
 
 // help shows help about sdm, a subcommand, or a command of the prompt.
 func (a *app) help(args []string) console.Status {
+	if len(args) > 0 && args[0] == "--man" {
+		return a.man(args[1:])
+	}
 	topic := strings.Join(args, " ")
 	name, all := strings.CutSuffix(topic, " all")
 	switch s, known := lookup(name); {
@@ -42,15 +47,29 @@ func (a *app) help(args []string) console.Status {
 	return console.StatusGood
 }
 
-// version shows the version, for bug reports.
+// version shows the version, for bug reports; with --all also which gdb and which launchers are found.
 func (a *app) version(args []string) console.Status {
+	all := len(args) == 1 && args[0] == "--all"
 	switch {
-	case len(args) == 0:
+	case len(args) == 0 || all:
 	case args[0] == "-h", args[0] == "--help":
 		return a.help(nil)
 	default:
-		return a.fail(console.StatusUsage, fmt.Errorf("sdm version takes no argument, not %q", args[0]))
+		return a.fail(console.StatusUsage, fmt.Errorf("sdm version takes no argument but --all, not %q", args[0]))
 	}
 	fmt.Fprintf(a.out, "sdm %s, protocol %d, %s %s/%s\n", startup.Build(), protocol.PacketVersion, runtime.Version(), runtime.GOOS, runtime.GOARCH)
+	if !all {
+		return console.StatusGood
+	}
+	l := newLifetime(maxVersions)
+	defer l.stop()
+	for _, f := range (doctor.Machine{Env: a.env}).Programs(l.ctx) {
+		if f.Grade != doctor.Absent {
+			fmt.Fprintf(a.out, "%s: %s\n", f.Check, f.Found)
+		}
+	}
 	return console.StatusGood
 }
+
+// maxVersions bounds the time in which programs are asked for their versions.
+const maxVersions = 5 * time.Second

@@ -57,6 +57,10 @@ func (a *app) choose() console.Status {
 		return a.help(args)
 	case name == "version" || name == "--version":
 		return a.version(args)
+	case name == "completion":
+		return a.completion(args)
+	case name == completeSubcommand:
+		return a.complete(args)
 	}
 	return a.fail(console.StatusUsage, unknownSubcommand(name))
 }

@@ -137,14 +137,14 @@ func (o *options) validate() error {
 }
 
 func (o *options) logLevels() choice {
-	return choice{"--log-level", o.job.Servers.LogFlags.Level, []string{"debug", "info", "warn", "error"}}
+	return choice{"--log-level", o.job.Servers.LogFlags.Level, flagValues["log-level"]}
 }
 
 // validateChoices checks the flags that have a fixed list of values.
 func (o *options) validateChoices() error {
 	for _, c := range append(o.console.choices(),
-		choice{"--output", o.job.Servers.Output, []string{servers.OutputConsole, servers.OutputStarter}},
-		choice{"--when-lost", o.job.Servers.WhenLost, []string{"kill", "detach"}},
+		choice{"--output", o.job.Servers.Output, flagValues["output"]},
+		choice{"--when-lost", o.job.Servers.WhenLost, flagValues["when-lost"]},
 		o.logLevels(),
 	) {
 		if err := c.check(); err != nil {

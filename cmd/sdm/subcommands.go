@@ -16,7 +16,7 @@ type command interface {
 	plan(a *app, f *flagSet) (*plan, error)
 }
 
-// subcommand is an entry of the table of subcommands. help and version are none: they have no flags.
+// subcommand is an entry of the table of subcommands. help, version and completion are none: they have no flags.
 type subcommand struct {
 	name string
 	make func(env []string) command
@@ -60,7 +60,7 @@ func unknownSubcommand(name string) error {
 	if strings.HasPrefix(name, "-") {
 		return fmt.Errorf("%s: a subcommand comes first (sdm run %s ...)", name, name)
 	}
-	names := []string{"help", "version"}
+	names := []string{"help", "version", "completion"}
 	for _, s := range subcommands {
 		names = append(names, s.name)
 	}

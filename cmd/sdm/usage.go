@@ -29,7 +29,8 @@ More:
   sdm listen [flags] [HOST:]PORT             wait for a master to dial in and drive it
   sdm sim    [flags] -n N                    simulated ranks, up to millions: try all this on a laptop
   sdm doctor [HOST...]                       what works on this machine, what does not, what to do
-  sdm version
+  sdm version [--all]                        for bug reports; with --all also of gdb and launchers
+  sdm completion bash | zsh | fish           a script by which your shell completes command lines of sdm
   sdm help   [run | attach | why | stacks | waits | watch | open | diff-files | core | listen | doctor | sim | commands | sets |
               join | sessions | dap | mcp | web | ways | COMMAND]
 

@@ -64,6 +64,16 @@ func (m Machine) Examine(ctx context.Context) []Finding {
 	return all
 }
 
+// Programs makes those checks that tell which programs of others are there and of which versions, until ctx ends.
+func (m Machine) Programs(ctx context.Context) []Finding {
+	gdb, _ := m.gdbProgram(ctx)
+	all := []Finding{gdb}
+	for _, check := range []func(context.Context) []Finding{m.starters, m.slurm, m.flux, m.pals, m.pmix} {
+		all = append(all, check(ctx)...)
+	}
+	return all
+}
+
 // Worst returns the worst of the grades.
 func Worst(all []Finding) Grade {
 	worst := Good

@@ -37,8 +37,17 @@ const (
 	triedGDB  = 10
 )
 
-// gdb checks gdb.
+// gdb checks gdb, its Python, and what the processor gives it.
 func (m Machine) gdb(ctx context.Context) []Finding {
+	f, path := m.gdbProgram(ctx)
+	if path == "" {
+		return []Finding{f}
+	}
+	return append([]Finding{f, m.python(ctx, path)}, m.debugRegisters(ctx, path)...)
+}
+
+// gdbProgram checks the program. path is "" if it cannot be used.
+func (m Machine) gdbProgram(ctx context.Context) (f Finding, path string) {
 	name := m.GDB
 	if name == "" {
 		name = "gdb"
@@ -46,19 +55,19 @@ func (m Machine) gdb(ctx context.Context) []Finding {
 	path, err := m.find(name)
 	if err != nil {
 		none := Finding{Check: "gdb", Grade: Bad, Found: "no " + name, Hint: "install gdb, load its module, or give --gdb PATH; on the nodes, too"}
-		return []Finding{m.orToolset(ctx, none, 0)}
+		return m.orToolset(ctx, none, 0), ""
 	}
 	text, err := m.ask(ctx, path, "-nx", "--version")
 	major, minor, ok := gdbtext.Version(text)
 	if err != nil || !ok {
-		return []Finding{{Check: "gdb", Grade: Bad, Found: fmt.Sprintf("%s does not tell its version: %v %s", path, err, firstLine(text)), Hint: "try it by hand: " + path + " --version"}}
+		return Finding{Check: "gdb", Grade: Bad, Found: fmt.Sprintf("%s does not tell its version: %v %s", path, err, firstLine(text)), Hint: "try it by hand: " + path + " --version"}, ""
 	}
-	f := Finding{Check: "gdb", Grade: Good, Found: fmt.Sprintf("%s, version %d.%d", path, major, minor)}
+	f = Finding{Check: "gdb", Grade: Good, Found: fmt.Sprintf("%s, version %d.%d", path, major, minor)}
 	var limits []string
 	switch {
 	case major < oldestGDB:
 		f.Grade, f.Hint = Bad, fmt.Sprintf("sdm needs gdb %d or later: give one with --gdb PATH, on the nodes, too", oldestGDB)
-		return []Finding{m.orToolset(ctx, f, major)}
+		return m.orToolset(ctx, f, major), ""
 	case major < triedGDB:
 		limits = append(limits, fmt.Sprintf("sdm was not tried with gdb before %d", triedGDB))
 	case major == 10:
@@ -70,7 +79,7 @@ func (m Machine) gdb(ctx context.Context) []Finding {
 	if len(limits) > 0 {
 		f.Grade, f.Hint = Warning, strings.Join(limits, "; ")+"; a newer one can be given with --gdb PATH"
 	}
-	return append([]Finding{m.orToolset(ctx, f, major), m.python(ctx, path)}, m.debugRegisters(ctx, path)...)
+	return m.orToolset(ctx, f, major), path
 }
 
 // python checks gdb's Python, which pretty printers need.

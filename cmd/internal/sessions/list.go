@@ -43,14 +43,25 @@ const (
 // List returns the sessions of this user, by their numbers, and what was passed over. A session that has ended is
 // returned once, as Gone: its file is removed, if it was of this host or has not been changed for 30 days. If the file
 // system does not answer before ctx ends, that is the only trouble; a goroutine then remains until it does.
-func List(ctx context.Context) ([]Found, []Trouble) {
+func List(ctx context.Context) ([]Found, []Trouble) { return ofThisUser().within(ctx, registry.list) }
+
+// Look is List, but leaves the files as they are: who is told of an ended session is told by List, too.
+func Look(ctx context.Context) ([]Found, []Trouble) {
+	return ofThisUser().within(ctx, func(r registry) ([]Found, []Trouble) {
+		found, _, troubles := r.look()
+		return found, troubles
+	})
+}
+
+// within calls list, but waits for it only until ctx ends.
+func (r registry) within(ctx context.Context, list func(registry) ([]Found, []Trouble)) ([]Found, []Trouble) {
 	type listed struct {
 		found    []Found
 		troubles []Trouble
 	}
-	r, done := ofThisUser(), make(chan listed, 1)
+	done := make(chan listed, 1)
 	go func() {
-		found, troubles := r.list()
+		found, troubles := list(r)
 		done <- listed{found, troubles}
 	}()
 	select {
@@ -61,24 +72,34 @@ func List(ctx context.Context) ([]Found, []Trouble) {
 	}
 }
 
+// list is look, and removes what is old.
 func (r registry) list() (found []Found, troubles []Trouble) {
+	found, old, troubles := r.look()
+	if err := r.tidy(old); err != nil {
+		troubles = append(troubles, Trouble{r.path, fmt.Errorf("files of sessions that have ended stay: %w", plain(err))})
+	}
+	return found, troubles
+}
+
+// look returns the sessions on file, those files, by their names, that say nothing any more, and what was passed over.
+func (r registry) look() (found []Found, old map[string]content, troubles []Trouble) {
 	d, err := r.open(false)
 	switch {
 	case errors.Is(err, os.ErrNotExist): // nobody has had a session
-		return nil, nil
+		return nil, nil, nil
 	case err != nil:
-		return nil, []Trouble{{r.path, plain(err)}}
+		return nil, nil, []Trouble{{r.path, plain(err)}}
 	}
 	defer d.close()
 	names, err := d.names()
 	if err != nil {
-		return nil, []Trouble{{r.path, plain(err)}}
+		return nil, nil, []Trouble{{r.path, plain(err)}}
 	}
 	if len(names) == maxNames {
 		tooMany := fmt.Errorf("it has more than %d files: the others are not read", maxNames-1)
 		troubles = append(troubles, Trouble{r.path, tooMany})
 	}
-	old := map[string]content{}
+	old = map[string]content{}
 	for _, name := range names {
 		begun := strings.HasPrefix(name, temporary)
 		if !begun && !isSessionFile(name) {
@@ -103,10 +124,7 @@ func (r registry) list() (found []Found, troubles []Trouble) {
 		}
 	}
 	slices.SortFunc(found, func(a, b Found) int { return number(a.State.ID) - number(b.State.ID) })
-	if err := r.tidy(d, old); err != nil {
-		troubles = append(troubles, Trouble{r.path, fmt.Errorf("files of sessions that have ended stay: %w", plain(err))})
-	}
-	return found, troubles
+	return found, old, troubles
 }
 
 // judge returns what a file says of its session, "" if nothing, and whether the file is to be removed. wrong is the
@@ -129,10 +147,15 @@ func (r registry) judge(c content, wrong error) (liveness Liveness, remove bool)
 }
 
 // tidy removes old files that are still as they were read. If another sdm does that already, nothing is done.
-func (r registry) tidy(d *folder, old map[string]content) error {
+func (r registry) tidy(old map[string]content) error {
 	if len(old) == 0 {
 		return nil
 	}
+	d, err := r.open(false)
+	if err != nil {
+		return err
+	}
+	defer d.close()
 	unlock, err := d.lock()
 	if err == errBusy {
 		return nil

@@ -325,7 +325,7 @@ func TestWhoTidiesUpIsAlone(t *testing.T) {
 	// A file that has changed since it was read stays.
 	old := map[string]content{"sdm-1.json": {bytes: []byte("other")}, "sdm-7.json": {}}
 	unlock()
-	if err := r.tidy(d, old); err != nil {
+	if err := r.tidy(old); err != nil {
 		t.Error(err)
 	}
 	if _, err := os.Stat(path); err != nil {

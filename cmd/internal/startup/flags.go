@@ -6,8 +6,11 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"strings"
 
 	"github.com/spf13/pflag"
+
+	"sdm/cmd/internal/manpage"
 )
 
 // NewFlags makes the flag set of a program or subcommand. It writes nothing by itself, keeps the
@@ -24,7 +27,19 @@ func NewFlags(name string) *pflag.FlagSet {
 // Read reads the command line (args[0] is the program's name), and then the environment for flags
 // that were not given; see FromEnvironment. If help is asked for, it writes usage, the flags and
 // footer to stdout and returns pflag.ErrHelp.
+//
+// With --man alone it writes them as a manual page.
 func Read(f *pflag.FlagSet, args, env []string, stdout io.Writer, usage, footer string, exclusive ...[]string) error {
+	if len(args) == 2 && args[1] == "--man" {
+		about, text, _ := strings.Cut(usage, "\n\n")
+		_, brief, _ := strings.Cut(strings.ReplaceAll(about, "\n", " "), " is ")
+		brief, _, _ = strings.Cut(brief, ":")
+		io.WriteString(stdout, manpage.Page{
+			Name: f.Name(), Section: 1, Brief: strings.TrimSuffix(brief, "."), Text: f.Name() + " [flags]\n\n" + about + "\n\n" + text,
+			Sections: []manpage.Section{{Title: "Flags", Flags: f}}, Foot: footer, Also: []string{"sdm(1)"}, Build: Build(),
+		}.Roff())
+		return pflag.ErrHelp
+	}
 	err := f.Parse(args[1:])
 	if errors.Is(err, pflag.ErrHelp) {
 		fmt.Fprint(stdout, usage+"Flags:\n"+f.FlagUsagesWrapped(100)+footer)
