@@ -5,6 +5,7 @@ GO      ?= go
 BIN     := bin
 SOURCES := $(shell find cmd master server tree backend protocol launch -name '*.go' -not -name '*_test.go')
 VERSION := $(shell git describe --tags --always --dirty 2>/dev/null || echo unknown)
+DATE    := $(shell git log -1 --format=%cs 2>/dev/null)
 FUZZTIME ?= 10s
 
 # Packages whose tests start other programs. Under -race, and with programs of sdm that are built so, E2E and
@@ -59,7 +60,7 @@ build: platform $(BIN)/sdm $(BIN)/sdm-server $(BIN)/sdm-master $(WITH_PMIX) ## b
 # Static: one file that runs on any node of the same architecture. Its symbol table tells which signals were ignored (startup.KeepIgnored).
 $(BIN)/%: $(SOURCES) go.mod
 	@mkdir -p $(BIN)
-	CGO_ENABLED=0 $(GO) build -trimpath -ldflags '-w -X sdm/cmd/internal/startup.version=$(VERSION)' -o $@ ./cmd/$*
+	CGO_ENABLED=0 $(GO) build -trimpath -ldflags '-w -X sdm/cmd/internal/startup.version=$(VERSION) -X sdm/cmd/internal/startup.Date=$(DATE)' -o $@ ./cmd/$*
 
 $(BIN)/sdm-pmix: $(SOURCES) $(wildcard cmd/sdm-pmix/*.[ch]) go.mod
 	@mkdir -p $(BIN)

@@ -7,6 +7,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"sync"
 	"syscall"
 	"time"
 
@@ -22,16 +23,22 @@ import (
 
 // drive runs the console over a session, and ends the session and its job.
 func (a *app) drive(l *lifetime, p *plan, j *job.Job) console.Status {
-	status, err := a.converse(l, p, j)
-	return a.end(l.ctx, j, status, err)
+	shut := sync.OnceValue(func() error { return closeInTime(j.Session) })
+	status, err := a.converse(l, p, j, func() { shut() })
+	return a.end(l.ctx, j, shut, status, err)
 }
 
-// end ends a session and its job. status and err are the conversation's.
-func (a *app) end(ctx context.Context, j *job.Job, status console.Status, err error) console.Status {
+// closeInTime closes a session in the time that there is for it.
+func closeInTime(s session.Session) error {
+	ctx, cancel := servers.Closing()
+	defer cancel()
+	return s.Close(ctx)
+}
+
+// end ends a session, which shut closes, and its job. status and err are the conversation's.
+func (a *app) end(ctx context.Context, j *job.Job, shut func() error, status console.Status, err error) console.Status {
 	err = overBecause(j.Session, err)
-	closing, cancel := servers.Closing()
-	closeErr := j.Session.Close(closing)
-	cancel()
+	closeErr := shut()
 	switch {
 	case err != nil:
 		status = a.fail(statusOf(err, status), err)
@@ -55,7 +62,8 @@ func overBecause(s session.Session, err error) error {
 }
 
 // converse runs the console over the session of a job, for a user or for scripts.
-func (a *app) converse(l *lifetime, p *plan, j *job.Job) (console.Status, error) {
+// end closes the session.
+func (a *app) converse(l *lifetime, p *plan, j *job.Job, end func()) (console.Status, error) {
 	start, fed, err := p.opening(j)
 	if err != nil {
 		return console.StatusUsage, err
@@ -77,6 +85,10 @@ func (a *app) converse(l *lifetime, p *plan, j *job.Job) (console.Status, error)
 	cfg := a.consoleConfig(l, p, j.Session, j.Ranks)
 	cfg.Start, cfg.Started, cfg.Over, cfg.AtEnd = start, j.Started, j.Over, atEnd(start, j)
 	cfg.Input, cfg.InputRanks, cfg.Progress = t.input, fed.String(), t.progress
+	cfg.End = func() {
+		l.console <- false // Ctrl-C does not wait for the end
+		end()
+	}
 	return console.Run(l.ctx, cfg)
 }
 

@@ -7,6 +7,7 @@ import (
 	"errors"
 	"fmt"
 	"os"
+	"sync"
 	"syscall"
 
 	"sdm/cmd/internal/servers"
@@ -106,6 +107,11 @@ func (a *app) accompany(l *lifetime, p *plan, c *rpc.Client, all rank.Set,
 	var shown uint64
 	cfg.Start, cfg.AtEnd, cfg.AnswersOnly = p.clock.Tell(w.Start), console.AtEnd(w.AtEnd), p.answersOnly
 	cfg.Progress, cfg.Welcome, cfg.Guest, cfg.Shown = p.terminal.progress, &w, guest || p.keepGiven, &shown
+	shut := sync.OnceValue(func() error { return closeInTime(c) })
+	cfg.End = func() {
+		l.console <- false
+		shut()
+	}
 	status, err := console.Run(l.ctx, cfg)
 	l.console <- false
 	var k killed
@@ -121,9 +127,7 @@ func (a *app) accompany(l *lifetime, p *plan, c *rpc.Client, all rank.Set,
 		err = nil // another has ended it, which was told
 	}
 	err = overBecause(c, err)
-	ctx, cancel := servers.Closing()
-	defer cancel()
-	closeErr := c.Close(ctx)
+	closeErr := shut()
 	switch {
 	case err != nil:
 		status = a.fail(statusOf(err, status), err)

@@ -42,7 +42,7 @@ func (a *app) page(name string) (manpage.Page, error) {
 	if !slices.Contains(pages(), name) {
 		return manpage.Page{}, fmt.Errorf("there is no manual page %q (sdm help --man lists them)", name)
 	}
-	p := manpage.Page{Section: 1, Build: startup.Build()}
+	p := manpage.Page{Section: 1, Build: startup.Build(), Date: startup.Date}
 	p.Name, _, _ = strings.Cut(name, ".")
 	switch name {
 	case "sdm.1":

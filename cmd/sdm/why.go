@@ -63,7 +63,7 @@ func (o *whyOptions) plan(a *app, f *flagSet) (*plan, error) {
 	p.answersOnly, p.scripts = true, []console.Script{}
 	p.session = func(l *lifetime, j *job.Job) console.Status {
 		status, err := a.whyJob(l.ctx, p, j, o)
-		return a.end(l.ctx, j, status, err)
+		return a.end(l.ctx, j, func() error { return closeInTime(j.Session) }, status, err)
 	}
 	return p, nil
 }

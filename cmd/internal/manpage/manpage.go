@@ -20,7 +20,8 @@ type Page struct {
 	Sections []Section
 	Foot     string // text that follows
 	Also     []string
-	Build    string
+	Build    string // the version
+	Date     string // of it, as 2026-11-29
 }
 
 // Section is a section of flags, or of text.
@@ -33,9 +34,9 @@ type Section struct {
 // Roff returns the page in roff.
 func (p Page) Roff() string {
 	var w writer
-	w.macro("TH", strings.ToUpper(p.Name), fmt.Sprint(p.Section), "", "sdm "+p.Build, "sdm")
+	fmt.Fprintf(&w.b, ".TH \"%s\" \"%d\" \"%s\" \"sdm %s\" \"sdm\"\n", escape(strings.ToUpper(p.Name)), p.Section, p.Date, escape(p.Build))
 	w.macro("SH", "NAME")
-	w.line(escape(p.Name) + ` \- ` + escape(p.Brief))
+	w.filled(escape(p.Name) + ` \- ` + escape(p.Brief))
 	command := strings.ReplaceAll(p.Name, "-", " ")
 	text := p.Text
 	if synopsis, rest := cutSynopsis(text, command); synopsis != nil {

@@ -14,12 +14,12 @@ func TestRoff(t *testing.T) {
 	flags.Bool("secret", false, "")
 	flags.MarkHidden("secret")
 	page := Page{
-		Name: "sdm-run", Section: 1, Brief: "start a program", Build: "v1",
+		Name: "sdm-run", Section: 1, Brief: "start a program", Build: "v1", Date: "2026-11-29",
 		Text:     "sdm run [flags] PROGRAM\n\nStarts it\nsoon.\n.hidden\n\n  sdm run -n 2  a\\b\n\nExit status: 0 well.\n",
 		Sections: []Section{{Title: "Flags", Flags: flags}, {Title: "Files", Text: "One."}},
 		Foot:     "\nSet in the environment.\n\nExit status: 1 badly.\n", Also: []string{"sdm(1)", "gdb(1)"},
 	}
-	want := `.TH "SDM\-RUN" "1" "" "sdm v1" "sdm"
+	want := `.TH "SDM\-RUN" "1" "2026-11-29" "sdm v1" "sdm"
 .SH "NAME"
 sdm\-run \- start a program
 .SH "SYNOPSIS"

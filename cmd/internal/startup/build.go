@@ -7,6 +7,9 @@ import "runtime/debug"
 // version is set by the Makefile (-ldflags -X). A plain go build leaves it empty.
 var version string
 
+// Date is the day of the commit that was built, as 2026-11-29, set by the Makefile; "" in a plain go build.
+var Date string
+
 // Build returns the name of this build, which users compare between hosts.
 func Build() string {
 	if version != "" {

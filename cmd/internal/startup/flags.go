@@ -36,7 +36,7 @@ func Read(f *pflag.FlagSet, args, env []string, stdout io.Writer, usage, footer 
 		brief, _, _ = strings.Cut(brief, ":")
 		io.WriteString(stdout, manpage.Page{
 			Name: f.Name(), Section: 1, Brief: strings.TrimSuffix(brief, "."), Text: f.Name() + " [flags]\n\n" + about + "\n\n" + text,
-			Sections: []manpage.Section{{Title: "Flags", Flags: f}}, Foot: footer, Also: []string{"sdm(1)"}, Build: Build(),
+			Sections: []manpage.Section{{Title: "Flags", Flags: f}}, Foot: footer, Also: []string{"sdm(1)"}, Build: Build(), Date: Date,
 		}.Roff())
 		return pflag.ErrHelp
 	}

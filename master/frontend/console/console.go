@@ -9,6 +9,7 @@ import (
 	"io"
 	"log/slog"
 	"os"
+	"sync"
 	"time"
 
 	"sdm/master/hangfile"
@@ -63,6 +64,10 @@ type Config struct {
 	// Over is called when Run returns, with the states of the ranks and those that were killed by a
 	// command. It may be nil.
 	Over func(states *session.States, killed rank.Set)
+	// End closes the session when the console has ended it, after Over. Run calls it by a goroutine and writes what the
+	// ranks write until the session is closed: that of detached ranks, or of others before they are killed. It is not
+	// called if Run returns an error. nil: the caller closes the session, and such output is lost.
+	End func()
 	// AtEnd is what happens to the remaining ranks when all commands are complete. It is written if
 	// some run then, and asked for at a prompt if they are killed.
 	AtEnd AtEnd
@@ -157,11 +162,11 @@ func (c *Config) suppresses(e session.Event) bool {
 	return c.AnswersOnly && !e.IsAnswer() && e.Group.Kind != protocol.KindLost && e.Group.Kind != protocol.KindSignalled
 }
 
-// Run executes all commands and returns the exit status (see Status). The caller closes the
+// Run executes all commands and returns the exit status (see Status). Unless End does, the caller closes the
 // session. When ctx is done, the error is its cause.
 //
-// It starts up to three goroutines: one reads Lines on request, one reads Input, one runs a shell
-// command. They end before Run returns.
+// It starts up to four goroutines: one reads Lines on request, one reads Input, one runs a shell
+// command, one runs End. They end before Run returns.
 func Run(ctx context.Context, cfg Config) (Status, error) {
 	if err := cfg.Validate(); err != nil {
 		return StatusUsage, err
@@ -180,10 +185,33 @@ func Run(ctx context.Context, cfg Config) (Status, error) {
 	if cfg.Shown != nil {
 		defer func() { *cfg.Shown = c.shown }()
 	}
-	if cfg.Over != nil {
-		defer func() { cfg.Over(c.states, c.killed) }()
+	over := sync.OnceFunc(func() {
+		if cfg.Over != nil {
+			cfg.Over(c.states, c.killed)
+		}
+	})
+	defer over()
+	status, err := c.run(ctx)
+	if err == nil && cfg.End != nil {
+		over()
+		c.end()
 	}
-	return c.run(ctx)
+	return status, err
+}
+
+// end closes the session and writes the output of the ranks until it is closed.
+func (c *console) end() {
+	closed := make(chan struct{})
+	go func() {
+		defer close(closed)
+		c.cfg.End()
+	}()
+	for e := range c.cfg.Session.Events() {
+		if e.Group.Kind == protocol.KindStdout || e.Group.Kind == protocol.KindStderr {
+			c.takeGuarded(e)
+		}
+	}
+	<-closed
 }
 
 // console is the state of the loop, which owns it.
