@@ -66,6 +66,23 @@ func Replace(path, text string, mode os.FileMode) error {
 	return os.Rename(part, path)
 }
 
+// Append appends bytes to a file that is there. If they cannot be written as a whole, the file is as before.
+func Append(path string, b []byte) error {
+	f, err := os.OpenFile(path, os.O_WRONLY|os.O_APPEND, 0)
+	if err != nil {
+		return err
+	}
+	before, err := f.Seek(0, io.SeekEnd)
+	if err == nil {
+		if _, err = f.Write(b); err != nil {
+			err = cmp.Or(err, f.Truncate(before))
+		} else {
+			err = f.Sync()
+		}
+	}
+	return cmp.Or(err, f.Close())
+}
+
 // errNoPlace is wrapped by the error that there can be no file beside another one.
 var errNoPlace = errors.New("no file can be made there")
 
