@@ -11,6 +11,7 @@ import (
 	"unicode/utf8"
 
 	"sdm/protocol"
+	"sdm/protocol/sideeffect"
 )
 
 // usage returns the fault of a call with invalid arguments.
@@ -58,6 +59,14 @@ func checkArgs(info protocol.CommandInfo, a protocol.Args) *protocol.Fault {
 		}
 	}
 	return nil
+}
+
+// checkAssertion refuses a condition that would change what it is about.
+func checkAssertion(command string, a protocol.Args) *protocol.Fault {
+	if !sideeffect.Assigns(a.Expr) {
+		return nil
+	}
+	return usage(command, "compare with ==; in Fortran, write .ne. for /=", "%s assigns something", protocol.Clip(a.Expr))
 }
 
 // textsIn returns all texts of a value and of what it refers to.

@@ -203,7 +203,7 @@ func (g *persistentCommands) answers(name string, a protocol.Args, waiting rank.
 		}
 		return groups
 	case makesDisplay(info, a):
-		return []protocol.Group{displayed(waiting, displayOf(a))}
+		return []protocol.Group{displayed(waiting, displayOf(name, a))}
 	case info.Object == protocol.Displays && shows:
 		var groups []protocol.Group
 		for _, p := range g.subsets(waiting) {
@@ -318,6 +318,8 @@ func infoOf(name string, a protocol.Args) protocol.BreakpointInfo {
 		b.Type, b.Location = "catchpoint", a.Event
 	case name == "log":
 		b.Type = "log"
+	case name == "assert at":
+		b.Type, b.Exprs, b.Stop = "assertion", []string{a.Expr}, a.Stop
 	case a.Hardware:
 		b.Type = "hw breakpoint"
 	}
@@ -348,12 +350,12 @@ func (p subset) displays() []protocol.Display {
 	var all []protocol.Display
 	for _, c := range p.commands {
 		if isDisplay(c.Name) {
-			all = append(all, displayOf(c.Args))
+			all = append(all, displayOf(c.Name, c.Args))
 		}
 	}
 	return all
 }
 
-func displayOf(a protocol.Args) protocol.Display {
-	return protocol.Display{Number: a.Display, Expr: a.Expr, Format: a.Format}
+func displayOf(name string, a protocol.Args) protocol.Display {
+	return protocol.Display{Number: a.Display, Expr: a.Expr, Format: a.Format, Assert: name == "assert"}
 }

@@ -105,6 +105,8 @@ var ways = map[string]way{
 			}
 		}
 	}},
+	"assert":    {check: func(_ *Master, a protocol.Args) *protocol.Fault { return checkAssertion("assert", a) }},
+	"assert at": {check: func(_ *Master, a protocol.Args) *protocol.Fault { return checkAssertion("assert at", a) }},
 	"commands": {before: func(m *Master, x *execution) {
 		if len(x.args.Breakpoints) == 0 {
 			x.args.Breakpoints = []int{m.lastBreak}

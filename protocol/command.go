@@ -90,6 +90,8 @@ type Args struct {
 	Event string `json:"event,omitempty"`
 	// log
 	Exprs []string `json:"exprs,omitempty"`
+	// assert at: the rank stops where the expression is false
+	Stop bool `json:"stop,omitempty"`
 	// enable: what happens to the breakpoint when it is reached: "disable" (after
 	// Count times), "delete"; "" is nothing
 	Then string `json:"then,omitempty"`

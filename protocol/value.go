@@ -70,7 +70,7 @@ type Stop struct {
 	// Detail describes the event of a catchpoint: "call to syscall write".
 	Detail string `json:"detail,omitempty"`
 	// Commands are the lines of the breakpoint that have written output, which is
-	// in columns "output.0", ...
+	// in columns "output.0", ... One that begins with AssertLine is an assertion, and its output the outcome.
 	Commands []string `json:"commands,omitempty"`
 	// Silent: the lines of the breakpoint begin with silent, so neither the place
 	// nor displays are shown.
@@ -113,6 +113,8 @@ type Display struct {
 	Number int    `json:"number"` // assigned by sdm, the same on all ranks
 	Expr   string `json:"expr"`
 	Format string `json:"format,omitempty"` // gdb's letters
+	// Assert: it is an assertion; its column has the outcome, Holds, Fails, or why there is none.
+	Assert bool `json:"assert,omitempty"`
 	// Outside, in the answer to info display: the selected frame is not in the
 	// block of the variables.
 	Outside bool `json:"outside,omitempty"`
@@ -295,7 +297,8 @@ type BreakpointInfo struct {
 	Condition string   `json:"condition,omitempty"`
 	Left      int      `json:"left,omitempty"`     // remaining hits until it is disabled; 0: no limit
 	Ignore    int      `json:"ignore,omitempty"`   // remaining hits to ignore
-	Exprs     []string `json:"exprs,omitempty"`    // of a log
+	Exprs     []string `json:"exprs,omitempty"`    // of a log; of an assertion the expression
+	Stop      bool     `json:"stop,omitempty"`     // of an assertion: the rank stops where it fails
 	Commands  []string `json:"commands,omitempty"` // executed when it is reached
 	// Again is the location for setting the breakpoint when the program is started
 	// again, if Location depends on where the rank has stopped.

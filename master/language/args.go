@@ -82,7 +82,7 @@ func parseNumbers(c *Command) *Mistake {
 	rest := c.Rest
 	if word, after := cutWord(rest); word != "" && strings.HasPrefix("breakpoints", word) {
 		rest = after
-	} else if word != "" && c.Name == "delete" && strings.HasPrefix("display", word) {
+	} else if word != "" && c.Name == "delete" && (strings.HasPrefix("display", word) || strings.HasPrefix("assert", word)) {
 		c.Do = "undisplay"
 		return numbers(c, after, &c.Args.Displays)
 	}

@@ -108,6 +108,51 @@ func parseLog(c *Command) *Mistake {
 	return checkLocation(c, location)
 }
 
+// parseAssert reads "EXPR [--at LOCATION [--stop]]".
+func parseAssert(c *Command) *Mistake {
+	expr, place, found := cutOption(c.Rest, "--at")
+	if found {
+		place, c.Args.Stop = strings.CutSuffix(place+" ", " --stop ")
+		if place = strings.Trim(place, blanks); place == "" {
+			return &Mistake{Text: "assert: at which location?", Hint: "assert n > 0 --at work.c:31"}
+		}
+		c.Do, c.Args.Location = "assert at", place
+	}
+	c.Args.Expr = expr
+	switch {
+	case expr == "":
+		return &Mistake{Text: "assert: which condition?", Hint: "assert n > 0"}
+	case !isBalanced(expr):
+		return &Mistake{Text: "assert: the parentheses of " + quote(expr) + " do not match"}
+	}
+	return checkLocation(c, place)
+}
+
+// cutOption cuts a text before and after an option, which is a word of its own.
+func cutOption(s, option string) (before, after string, found bool) {
+	i := strings.Index(" "+s+" ", " "+option+" ")
+	if i < 0 {
+		return s, "", false
+	}
+	return strings.Trim(s[:max(i-1, 0)], blanks), strings.Trim(s[min(i+len(option), len(s)):], blanks), true
+}
+
+// isBalanced reports whether each parenthesis of an expression has its other half.
+func isBalanced(expr string) bool {
+	depth := 0
+	for _, b := range protocol.Unquoted(expr) {
+		switch b {
+		case '(':
+			depth++
+		case ')':
+			if depth--; depth < 0 {
+				return false
+			}
+		}
+	}
+	return depth == 0
+}
+
 // maxExprs bounds the number of expressions of one log.
 const maxExprs = 50
 

@@ -11,7 +11,7 @@ import (
 // Shorter ones are passed to gdb, which may know them ("info l" is not "info locals").
 var writtenPairs = map[string]map[string]int{
 	"info": {"breakpoints": 1, "watchpoints": 3, "locals": 2, "args": 2, "threads": 2, "stack": 3, "hosts": 3, "ranks": 2,
-		"registers": 1, "signals": 3, "sharedlibrary": 2, "display": 2},
+		"registers": 1, "signals": 3, "sharedlibrary": 2, "display": 2, "assert": 2},
 	"thread": {"apply": 3, "name": 2, "find": 3},
 	"set":    {"variable": 3, "wait": 2, "echo": 4, "breakpoint": 2, "listsize": 5, "height": 2, "width": 2, "pagination": 2, "confirm": 4},
 	"show":   {"listsize": 5, "breakpoint": 2, "height": 2, "width": 2, "pagination": 2, "confirm": 4},

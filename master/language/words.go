@@ -83,6 +83,10 @@ var written = []Word{
 	{Name: "log", Topic: Break, like: "break", Usage: "LOCATION [if CONDITION], EXPR...", Help: "print the values of expressions at a location without stopping", do: "log", parse: parseLog,
 		More: "A step that reaches a log ends there."},
 
+	{Name: "assert", Topic: Break, like: "print", Usage: "EXPR [--at LOCATION [--stop]]", Help: "tell at each stop, or whenever a rank comes to a location, on which ranks a condition is false", do: "assert", parse: parseAssert,
+		More: "assert n > 0 is looked at now and at each stop, where its variables are known; info assert lists these, delete assert N ends\none. With --at it is a breakpoint (info breakpoints, delete N), which a rank passes, or stops at with --stop. A condition\nthat cannot be evaluated is told as that. A file of such lines is read by source and -x. In a batch an assertion that fails\nmakes the exit status 1."},
+	{Name: "info assert", Topic: Break, Help: "list the assertions that are looked at at each stop, and displays", do: "info display", parse: parseNothing},
+
 	{Name: "run", Short: []string{"r"}, Topic: Run, Usage: "[ARG...] [&]", Help: "start the program again; processes that still run are killed first", do: "run", parse: parseRun,
 		More: "Breakpoints, displays and the handling of signals are kept. ARGs replace the arguments of the program (quotes\nas in the shell), also for the next run. Ranks that sdm has not started cannot be started again."},
 	{Name: "start", Topic: Run, Usage: "[ARG...]", Help: "start the program again, and stop at main", do: "run", parse: parseRun},

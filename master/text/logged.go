@@ -25,6 +25,9 @@ func logged(g protocol.Group) answer {
 			at += " at " + place
 		}
 	}
+	if isAssertion(l.Commands) {
+		return assertion(g, l, at)
+	}
 	if l.Exprs == nil {
 		below := outputs(l.Commands, cols)
 		if !l.Silent {
@@ -49,6 +52,10 @@ func outputs(commands []string, cols map[string]view) []string {
 	for i, command := range commands {
 		c, ok := cols["output."+strconv.Itoa(i)]
 		if !ok {
+			continue
+		}
+		if strings.HasPrefix(command, protocol.AssertLine) {
+			lines = append(lines, outcomes(command, c, true)...)
 			continue
 		}
 		text := c.inEvent()

@@ -3,6 +3,7 @@
 package text
 
 import (
+	"slices"
 	"strconv"
 	"strings"
 
@@ -31,7 +32,10 @@ func displayed(_ *Writer, a Asked, g protocol.Group) []answer {
 	lines := displayLines(body.Displays, columns(g), func(c view) string {
 		text, _ := c.spread()
 		return text
-	})
+	}, true)
+	if d := body.Displays; a.Command == "assert" && len(d) == 1 && len(g.Columns) == 0 {
+		lines = []string{strconv.Itoa(d[0].Number) + ": " + displayName(d[0]) + ", at each stop"}
+	}
 	return []answer{{ranks: g.Ranks, lines: lines}}
 }
 
@@ -47,8 +51,8 @@ func displayTable(list []protocol.Display) []string {
 }
 
 // displayLines writes displayed expressions with their values; memory begins on a new line, as in
-// GDB.
-func displayLines(list []protocol.Display, cols map[string]view, value func(view) string) []string {
+// GDB. Assertions are written where they do not hold, or, if all is true, always.
+func displayLines(list []protocol.Display, cols map[string]view, value func(view) string, all bool) []string {
 	var lines []string
 	for _, d := range list {
 		c, ok := cols["display."+strconv.Itoa(d.Number)]
@@ -56,6 +60,10 @@ func displayLines(list []protocol.Display, cols map[string]view, value func(view
 			continue
 		}
 		head := strconv.Itoa(d.Number) + ": " + displayName(d)
+		if d.Assert {
+			lines = append(lines, outcomes(head, c, all)...)
+			continue
+		}
 		text := strings.Split(value(c.written(d.Format)), "\n")
 		switch {
 		case examines(d.Format) && len(text) == 1 && text[0] != "" && oneUnit(d.Format):
@@ -70,10 +78,17 @@ func displayLines(list []protocol.Display, cols map[string]view, value func(view
 	return lines
 }
 
+// assertions returns the assertions among displays.
+func assertions(list []protocol.Display) []protocol.Display {
+	return slices.DeleteFunc(slices.Clone(list), func(d protocol.Display) bool { return !d.Assert })
+}
+
 // displayName returns the text that GDB shows before a value: the format without "raw".
 func displayName(d protocol.Display) string {
 	format := strings.ReplaceAll(d.Format, "r", "")
 	switch {
+	case d.Assert:
+		return protocol.AssertLine + d.Expr
 	case format == "":
 		return d.Expr
 	case examines(format):

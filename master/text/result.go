@@ -43,6 +43,8 @@ var results = map[string]func(w *Writer, a Asked, g protocol.Group) []answer{
 	"ptype":              plain,
 	"whatis":             plain,
 	"display":            displayed,
+	"assert":             displayed,
+	"assert at":          breakpointSet,
 	"info display":       displayed,
 	"x":                  memoryRows,
 	"info registers":     registers,

@@ -81,7 +81,7 @@ func addSaved(points []*saved, ranks rank.Set, b protocol.BreakpointInfo) []*sav
 	}
 	p := points[i]
 	p.ranks = p.ranks.Union(ranks)
-	p.own = p.own || b.Type == "log" || protocol.FrontEndLine(b.Commands) < len(b.Commands)
+	p.own = p.own || b.Type == "log" || b.Type == "assertion" || protocol.FrontEndLine(b.Commands) < len(b.Commands)
 	for _, text := range changes(b) {
 		p.change(text, ranks)
 	}
@@ -112,7 +112,7 @@ func (p *saved) lines(all rank.Set) (text string, gdbs bool) {
 		}
 		text += choose(l.text == disabled, "", "  ") + before + l.text + "\n"
 	}
-	if !gdbs && front == "" && !strings.HasPrefix(p.line, "log ") {
+	if !gdbs && front == "" && !strings.HasPrefix(p.line, "log ") && !strings.HasPrefix(p.line, protocol.AssertLine) {
 		front = "[all] "
 	}
 	return front + p.line + "\n" + text, gdbs
@@ -133,6 +133,9 @@ var setWords = map[string][2]string{
 
 // setAgain returns the command that sets a breakpoint.
 func setAgain(b protocol.BreakpointInfo) string {
+	if b.Type == "assertion" {
+		return protocol.AssertLine + strings.Join(b.Exprs, ", ") + " --at " + locationAgain(b) + choose(b.Stop, " --stop", "")
+	}
 	words, ok := setWords[b.Type]
 	if !ok {
 		words = [2]string{"break", "tbreak"}

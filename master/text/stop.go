@@ -84,7 +84,7 @@ func stop(g protocol.Group, s protocol.Stop) answer {
 	cols := columns(g)
 	x := answer{ranks: g.Ranks, bad: s.Reason == "signal-received" || s.Reason == "mpi-abort" || s.Reason == "core" && s.Signal != ""}
 	if s.Silent {
-		x.lines = outputs(s.Commands, cols)
+		x.lines = append(outputs(s.Commands, cols), displayLines(assertions(s.Displays), cols, view.inEvent, false)...)
 		return x
 	}
 	x.lines = []string{stopLine(s, cols)}
@@ -99,7 +99,7 @@ func stop(g protocol.Group, s protocol.Stop) answer {
 		x.below = append(x.below, strconv.Itoa(s.Frame.Line)+"\t"+s.Source)
 	}
 	x.below = append(x.below, outputs(s.Commands, cols)...)
-	x.below = append(x.below, displayLines(s.Displays, cols, view.inEvent)...)
+	x.below = append(x.below, displayLines(s.Displays, cols, view.inEvent, false)...)
 	if c, ok := cols["value"]; ok && s.Returned {
 		x.below = append(x.below, "Value returned is "+c.inEvent())
 	}

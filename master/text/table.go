@@ -83,6 +83,8 @@ func kindOf(b protocol.BreakpointInfo) string {
 		return choose(b.Temporary, "Temporary catchpoint", "Catchpoint")
 	case "log":
 		return "Log"
+	case "assertion":
+		return "Assertion"
 	}
 	return choose(b.Temporary, "Temporary breakpoint", "Breakpoint")
 }
@@ -157,7 +159,10 @@ func breakpointActions(b protocol.BreakpointInfo) []string {
 	if b.Left > 1 {
 		lines = append(lines, "\tdisable after "+choose(b.Ignore > 0, "additional ", "next ")+strconv.Itoa(b.Left)+" hits")
 	}
-	if len(b.Exprs) > 0 {
+	switch {
+	case b.Type == "assertion":
+		lines = append(lines, "\t"+protocol.AssertLine+strings.Join(b.Exprs, ", ")+choose(b.Stop, " --stop", ""))
+	case len(b.Exprs) > 0:
 		lines = append(lines, "\tlog "+strings.Join(b.Exprs, ", "))
 	}
 	for _, c := range b.Commands {

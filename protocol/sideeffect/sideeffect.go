@@ -23,6 +23,7 @@ func Calls(expr string) bool {
 
 // Of reports whether the evaluation of an expression may change something: it assigns, or calls a function. In Fortran
 // only assignments count; see Calls.
-func Of(expr string, fortran bool) bool {
-	return assigned.MatchString(expr) || !fortran && Calls(expr)
-}
+func Of(expr string, fortran bool) bool { return Assigns(expr) || !fortran && Calls(expr) }
+
+// Assigns reports whether an expression assigns something. /= does in C, and compares in Fortran; it counts.
+func Assigns(expr string) bool { return assigned.MatchString(expr) }

@@ -12,6 +12,7 @@ import (
 	"sdm/backend/mi"
 	"sdm/protocol"
 	"sdm/protocol/pattern"
+	"sdm/protocol/sideeffect"
 )
 
 // Output is the output of breakpoints: lines, and their texts.
@@ -94,17 +95,29 @@ func (bc *Commands) RunActions(p *Point, t *values.Thread, then func(Output)) {
 			}
 		}
 	}
+	if p.asserted != "" {
+		lines = append(assertedLines(p.asserted, t), lines...)
+	}
 	if len(lines) == 0 {
 		then(s)
 		return
 	}
 	q := request.InternalIn("commands", t.ID)
+	denied := ""
+	if p.asserted != "" {
+		denied = lines[0]
+	}
 	texts := make([]string, len(lines))
 	left := len(lines)
 	for i, line := range lines {
 		told := func(a request.Answer, text string) {
 			texts[i] = strings.TrimRight(gdbtext.TruncateText(text, values.MaxShown), "\n")
-			if a.Failed() {
+			switch {
+			case line == denied:
+				texts[i] = values.OutcomeOf(a, text)
+			case a.Failed() && denied != "" && strings.HasPrefix(line, "print "):
+				texts[i] = "" // the outcome tells why
+			case a.Failed():
 				texts[i] = "<error: " + a.Results.Str("msg") + ">"
 			}
 			if left--; left > 0 {
@@ -117,6 +130,10 @@ func (bc *Commands) RunActions(p *Point, t *values.Thread, then func(Output)) {
 			}
 			then(s)
 		}
+		if line == denied {
+			bc.values.Displays.AskValue(q, "", protocol.Denied(p.asserted), told)
+			continue
+		}
 		if format, expr, ok := printedBy(line); ok || p.exprs != nil {
 			if p.exprs != nil {
 				format, expr = "", line
@@ -127,6 +144,18 @@ func (bc *Commands) RunActions(p *Point, t *values.Thread, then func(Output)) {
 		k := bc.Ask(q, func(a request.Answer) { told(a, a.Text) }, "-interpreter-exec", append(bc.At(q), "console", gdbtext.WithoutInput(line))...)
 		k.Print = true
 	}
+}
+
+// assertedLines are the lines that judge an assertion and show what it compares.
+func assertedLines(expr string, t *values.Thread) []string {
+	lines := []string{protocol.AssertLine + expr}
+	f, _ := values.FrameIn(t.Stop)
+	for _, part := range protocol.Operands(expr) {
+		if !sideeffect.Of(part, gdbtext.IsFortran(f.File)) {
+			lines = append(lines, "print "+part)
+		}
+	}
+	return lines
 }
 
 // printLine matches a print: format and expression. It is evaluated by GDB/MI, because

@@ -151,6 +151,9 @@ func (bc *Commands) inserted(q *request.Request, a request.Answer) {
 	}
 	p := bc.points.Claim(q.Args.Breakpoint, q.Args.Location, bkpt)
 	p.exprs, p.Barrier = q.Args.Exprs, q.Name == "barrier"
+	if q.Name == "assert at" {
+		p.asserted, p.passes = q.Args.Expr, !q.Args.Stop
+	}
 	p.again = q.Restart
 	if p.Barrier && !q.Replayed {
 		bc.resume(q)
@@ -166,6 +169,9 @@ func (bc *Commands) inserted(q *request.Request, a request.Answer) {
 // provide it later.
 func (bc *Commands) notInserted(q *request.Request, a request.Answer) {
 	f := &protocol.Fault{Kind: protocol.FaultGDB, Message: bc.errorText(a)}
+	if q.Name == "assert at" {
+		f.Message = values.WithoutDenied(f.Message)
+	}
 	f.Later = IsUnknownPlace(f.Message)
 	bc.refusal = f.Message // it is not repeated when the breakpoint is made pending
 	bc.Fail(q, f)

@@ -47,6 +47,10 @@ func (bc *Commands) SetCondition(q *request.Request) {
 	if !ok {
 		return
 	}
+	if p := bc.points.Find(q.Args.Breakpoints); p != nil && p.asserted != "" {
+		bc.Fail(q, &protocol.Fault{Kind: protocol.FaultUsage, Message: fmt.Sprintf("%d is an assertion, whose condition is what it asserts", p.Number), Hint: "delete it, and make another"})
+		return
+	}
 	bc.setOnly(q, number, bc.only(q.Args.Condition))
 }
 

@@ -18,6 +18,8 @@ type Point struct {
 	again    string   // see protocol.BreakpointInfo
 	exprs    []string // of a log: evaluated at each hit, then the thread resumes
 	Lines    []string // commands, executed at each hit
+	asserted string   // expression of an assertion, which is judged at each hit
+	passes   bool     // … and the thread resumes
 	Barrier  bool
 	once     bool   // gdb disables it at a hit, also after a plain enable
 	left     int    // hits after which gdb disables it; 0: it does not
@@ -37,8 +39,12 @@ type Point struct {
 // Resumes reports whether a thread that stopped at the breakpoint resumes after its
 // actions.
 func (p *Point) Resumes() bool {
-	return p != nil && (p.exprs != nil || len(p.Lines) > 0 && len(p.Then()) == 0 && isContinue(p.Lines[len(p.Lines)-1]))
+	return p != nil && (p.exprs != nil || p.passes ||
+		len(p.Lines) > 0 && len(p.Then()) == 0 && isContinue(p.Lines[len(p.Lines)-1]))
 }
+
+// Acts reports whether there is something to be evaluated or executed at a stop.
+func (p *Point) Acts() bool { return len(p.Lines) > 0 || p.asserted != "" }
 
 // Then returns the lines that the front end executes.
 func (p *Point) Then() []string { return p.Lines[protocol.FrontEndLine(p.Lines):] }

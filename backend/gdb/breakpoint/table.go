@@ -205,6 +205,8 @@ func (b *Table) info(t mi.Tuple) protocol.BreakpointInfo {
 		switch {
 		case p.exprs != nil:
 			i.Type = "log"
+		case p.asserted != "":
+			i.Type, i.Exprs, i.Stop, i.Condition = "assertion", []string{p.asserted}, !p.passes, ""
 		case p.Barrier:
 			i.Type = "barrier"
 		}

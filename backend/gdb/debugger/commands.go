@@ -55,6 +55,8 @@ func rowOf(name string) row {
 		return row{do: func(cm *commands, q *request.Request) { cm.breaks.Catch(q) }}
 	case "log":
 		return row{do: func(cm *commands, q *request.Request) { cm.setLog(q) }}
+	case "assert at":
+		return row{do: func(cm *commands, q *request.Request) { cm.setAssertion(q) }}
 	case "barrier":
 		return row{do: func(cm *commands, q *request.Request) { cm.runToBarrier(q) }}
 	case "condition":
@@ -189,6 +191,17 @@ func (cm *commands) setLog(q *request.Request) {
 		cm.Fail(q, values.NoExpression())
 		return
 	}
+	cm.breaks.Insert(q)
+}
+
+// setAssertion executes assert at: a breakpoint where an expression is false.
+func (cm *commands) setAssertion(q *request.Request) {
+	if q.Args.Location == "" || q.Args.Expr == "" {
+		cm.Fail(q, values.NoExpression())
+		return
+	}
+	q.Unshare()
+	q.Args.Condition = protocol.Denied(q.Args.Expr)
 	cm.breaks.Insert(q)
 }
 

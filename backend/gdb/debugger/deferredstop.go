@@ -32,7 +32,7 @@ func (st *stops) withDisplays(
 ) {
 	var acting []*breakpoint.Point
 	for _, p := range st.points.Reached(t.Stop) {
-		if values.OwnReason(t.Stop) && len(p.Lines) > 0 {
+		if values.OwnReason(t.Stop) && p.Acts() {
 			acting = append(acting, p)
 		}
 	}

@@ -45,6 +45,8 @@ func RowOf(name string) Row {
 		return Row{Do: func(v *Values, q *request.Request) { v.Displays.display(q) }}
 	case "undisplay":
 		return Row{Do: func(v *Values, q *request.Request) { v.Displays.undisplay(q) }}
+	case "assert":
+		return Row{Do: func(v *Values, q *request.Request) { v.Displays.display(q) }}
 	case "info display":
 		return Row{Do: func(v *Values, q *request.Request) { v.Displays.infoDisplay(q) }}
 	case "x":

@@ -43,7 +43,7 @@ func (ds *Displays) display(q *request.Request) {
 			ds.Fail(q, &protocol.Fault{Kind: protocol.FaultUsage, Message: fmt.Sprintf("there are %d displays already", maxDisplays), Hint: "undisplay ends some"})
 			return
 		}
-		d := protocol.Display{Number: q.Args.Display, Expr: q.Args.Expr, Format: q.Args.Format}
+		d := protocol.Display{Number: q.Args.Display, Expr: q.Args.Expr, Format: q.Args.Format, Assert: q.Name == "assert"}
 		if d.Number == 0 {
 			d.Number = 1
 			if n := len(all); n > 0 {
@@ -58,8 +58,15 @@ func (ds *Displays) display(q *request.Request) {
 		return
 	}
 	ds.evaluateAll(q, all, func(shown []protocol.Display, values []string) {
+		if q.Name == "assert" && len(shown) == 0 && !strings.HasPrefix(values[0], "A syntax error ") {
+			shown = all // it may be parsed elsewhere
+		}
 		if len(shown) == 0 && q.Args.Expr != "" {
-			ds.Fail(q, &protocol.Fault{Kind: protocol.FaultGDB, Message: values[0]})
+			message := values[0]
+			if q.Name == "assert" {
+				message = WithoutDenied(message)
+			}
+			ds.Fail(q, &protocol.Fault{Kind: protocol.FaultGDB, Message: message})
 			ds.dropDisplay(q.Args.Display)
 			return
 		}
@@ -131,6 +138,9 @@ func (ds *Displays) evaluateThese(q *request.Request, all []protocol.Display,
 	texts, has := make([]string, len(all)), make([]bool, len(all))
 	left := len(all)
 	for i, d := range all {
+		if d.Assert {
+			d.Expr = protocol.Denied(d.Expr)
+		}
 		ds.askDisplay(q, d, func(a request.Answer, value string) {
 			received := func(text string, shown bool) {
 				texts[i], has[i] = text, shown
@@ -138,7 +148,12 @@ func (ds *Displays) evaluateThese(q *request.Request, all []protocol.Display,
 					then(shownOf(all, texts, has))
 				}
 			}
-			if !a.Failed() {
+			switch {
+			case d.Assert && (!a.Failed() || !gdbtext.NotParsed.MatchString(a.Results.Str("msg"))):
+				ds.scope(q, d, func() {})
+				received(OutcomeOf(a, value), true)
+				return
+			case !a.Failed():
 				ds.scope(q, d, func() {})
 				received(value, true)
 				return

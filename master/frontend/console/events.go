@@ -43,6 +43,7 @@ func (c *console) take(e session.Event) {
 func (c *console) observe(e session.Event) {
 	hide := c.company.observe(e)
 	c.aborting.observe(e.Group)
+	c.judgeAssertion(e.Group)
 	c.states.Feed(e)
 	c.progress.observe(e.Group)
 	for _, x := range c.calls {
@@ -140,6 +141,11 @@ func (c *console) finish(x *call) {
 	}
 	c.remember(x)
 	c.judgeCall(x)
+	if x.asked.Command == "assert" {
+		for _, g := range x.groups {
+			c.judgeAssertion(g)
+		}
+	}
 	if x.then != nil {
 		x.then(x)
 	}

@@ -8,6 +8,7 @@ import (
 
 	"sdm/master/session"
 	"sdm/master/text"
+	"sdm/protocol"
 	"sdm/protocol/rank"
 )
 
@@ -72,6 +73,16 @@ func (c *console) judgeCall(x *call) {
 	}
 	c.fail(x.from.at(errFailed))
 }
+
+// judgeAssertion records that an assertion fails on some rank, as a failed command of a batch.
+func (c *console) judgeAssertion(g protocol.Group) {
+	if !c.cfg.Past && !c.failed && text.AssertionFails(g) {
+		c.fail(errAssertion)
+	}
+}
+
+// errAssertion ends a script with StopOnError when an assertion fails.
+var errAssertion = errors.New("an assertion fails: no further command is executed (--stop-on-error)")
 
 // errFailed ends a script with StopOnError.
 var errFailed = errors.New("the command has failed: no further one is executed (--stop-on-error)")

@@ -163,6 +163,8 @@ var written = map[string]Word{
 	"info ranks":         {Own: "gdb has no ranks"},
 	"usage":              {Own: "gdb has no ranks"},
 	"info hosts":         {Own: "gdb knows one host"},
+	"assert":             {Own: "gdb has no assertions"},
+	"info assert":        {Own: "gdb has no assertions"},
 	"log":                {Own: "gdb's dprintf takes a format"},
 	"barrier":            {Own: "gdb has no other ranks to wait for"},
 	"wait":               {Own: "gdb waits always"},
