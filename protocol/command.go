@@ -88,7 +88,7 @@ type Args struct {
 	Access string `json:"access,omitempty"`
 	// catch: "throw", "syscall write", ...
 	Event string `json:"event,omitempty"`
-	// log
+	// log, values
 	Exprs []string `json:"exprs,omitempty"`
 	// assert at: the rank stops where the expression is false
 	Stop bool `json:"stop,omitempty"`

@@ -19,6 +19,7 @@ var looks = map[string]look{
 	"print":            (*machine).print,
 	"members":          (*machine).members,
 	"hash":             (*machine).hash,
+	"values":           (*machine).takeValues,
 	"backtrace":        (*machine).backtrace,
 	"stacks":           (*machine).stacksOf,
 	"frame":            (*machine).selectFrame,

@@ -258,6 +258,10 @@ func cutAll(c *Command) string {
 // parseDifference reads "[--all] [--tolerance NUMBER] EXPR".
 func parseDifference(c *Command) *Mistake {
 	rest := cutAll(c)
+	if after, ok := strings.CutPrefix(rest, "--file"); ok && startsBlank(after) {
+		c.Do = "values"
+		c.Text, rest = cutBlank(strings.TrimLeft(after, blanks))
+	}
 	if after, ok := strings.CutPrefix(rest, "--tolerance"); ok && startsBlank(after) {
 		word, expr := cutBlank(strings.TrimLeft(after, blanks))
 		t, err := strconv.ParseFloat(word, 64)
@@ -265,6 +269,9 @@ func parseDifference(c *Command) *Mistake {
 			return &Mistake{Text: c.Name + ": " + quote(word) + " is not a tolerance", Hint: "diff --tolerance 1e-9 x"}
 		}
 		c.Args.Tolerance, rest = t, expr
+	}
+	if c.Do == "values" {
+		return parseDiffFile(c, rest)
 	}
 	if c.Args.Expr = rest; rest == "" {
 		return &Mistake{Text: c.Name + ": which expression?"}

@@ -264,8 +264,10 @@ func parseExprOf(c *Command) *Mistake {
 func parseSave(c *Command) *Mistake {
 	what, file := cutBlank(c.Rest)
 	switch {
+	case len(what) > 0 && strings.HasPrefix("values", what):
+		return parseSaveValues(c, file)
 	case what == "" || !strings.HasPrefix("breakpoints", what):
-		return &Mistake{Text: "save: breakpoints can be saved, not " + quote(what)}
+		return &Mistake{Text: "save: breakpoints and values can be saved, not " + quote(what)}
 	case file == "":
 		return &Mistake{Text: "save breakpoints: into which file?"}
 	}

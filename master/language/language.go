@@ -10,6 +10,7 @@ import (
 	"time"
 	"unicode/utf8"
 
+	"sdm/master/valuefile"
 	"sdm/protocol"
 )
 
@@ -54,6 +55,9 @@ type Command struct {
 	Number int
 	// Pending is the argument of "set breakpoint pending".
 	Pending Pending
+	// Wanted are the expressions of save values, diff --file and whole, and Whole how a whole array is shown.
+	Wanted []valuefile.Wanted
+	Whole  WholeView
 	// With replaces that setting for this command; nil: no replacement.
 	With *Pending
 	// Text is the argument of a command of the console: the file of source, the line of shell, the
@@ -61,11 +65,18 @@ type Command struct {
 	Text string
 }
 
+// WholeView is how a whole array is shown.
+type WholeView struct {
+	Image string // file for an image; "": none
+	Width int    // elements of a row of the image; 0: as many as there are rows
+}
+
 // NoLimit as a Wait waits until all ranks have answered or are lost.
 const NoLimit time.Duration = -1
 
 // These words are executed by the console itself.
 const (
+	Diff           = "diff"
 	Expand         = "expand"
 	Focus          = "focus"
 	Help           = "help"
@@ -89,6 +100,7 @@ const (
 	ShowWidth      = "show width"
 	Shell          = "shell"
 	Source         = "source"
+	Whole          = "whole"
 	Echo           = "echo"
 	Wait           = "wait"
 )

@@ -24,6 +24,8 @@ func (c Command) PromptOnly() string {
 	switch {
 	case c.Do == "":
 		return c.Name + " is a word of the prompt itself, which is not here"
+	case c.Do == "values":
+		return c.Name + " of files and whole arrays is for the prompt only"
 	case c.File != "":
 		return "files are written at the prompt only"
 	}

@@ -17,6 +17,8 @@ func RowOf(name string) Row {
 		return Row{Do: func(v *Values, q *request.Request) { v.Printer.evaluate(q) }}
 	case "members":
 		return Row{Do: func(v *Values, q *request.Request) { v.Printer.members(q) }, Last: true}
+	case "values":
+		return Row{Do: func(v *Values, q *request.Request) { v.Printer.takeValues(q) }}
 	case "hash":
 		return Row{Do: func(v *Values, q *request.Request) { v.hasher.hashArray(q) }}
 	case "backtrace":
@@ -43,10 +45,10 @@ func RowOf(name string) Row {
 		return Row{Do: func(v *Values, q *request.Request) { v.Printer.describe(q) }, Last: true}
 	case "display":
 		return Row{Do: func(v *Values, q *request.Request) { v.Displays.display(q) }}
-	case "undisplay":
-		return Row{Do: func(v *Values, q *request.Request) { v.Displays.undisplay(q) }}
 	case "assert":
 		return Row{Do: func(v *Values, q *request.Request) { v.Displays.display(q) }}
+	case "undisplay":
+		return Row{Do: func(v *Values, q *request.Request) { v.Displays.undisplay(q) }}
 	case "info display":
 		return Row{Do: func(v *Values, q *request.Request) { v.Displays.infoDisplay(q) }}
 	case "x":

@@ -242,6 +242,7 @@ type console struct {
 
 	block    *block // a command whose lines are being read
 	barriers barriers
+	values   valueFiles
 	pending  language.Pending // whether breakpoints may wait for libraries
 	question *question        // answered by the next line; nil: none
 	unasked  bool             // set confirm off

@@ -178,6 +178,11 @@ func (c *console) ask(cmd language.Command, from source) error {
 	if cmd.File != "" {
 		x.quiet, x.then = c.cfg.Format == Text, c.export
 	}
+	if cmd.Do == "values" {
+		if err := c.askValues(cmd, &s, x); err != nil {
+			return err
+		}
+	}
 	if cmd.Do == "break" && pending == language.PendingAuto {
 		x.undecided, x.then = true, func(x *call) { c.makePending(x, s) }
 	}

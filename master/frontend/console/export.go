@@ -5,14 +5,17 @@ package console
 import (
 	"encoding/json"
 	"errors"
+	"fmt"
 	"os"
 	"slices"
 	"strings"
+	"time"
 
 	"sdm/master/hangfile"
 	"sdm/master/language"
 	"sdm/master/session"
 	"sdm/master/text"
+	"sdm/master/valuefile"
 	"sdm/protocol"
 	"sdm/protocol/stack"
 	"sdm/protocol/userfile"
@@ -63,6 +66,8 @@ func (c *console) export(x *call) {
 	c.writeNotes(x)
 	var e exported
 	switch {
+	case x.cmd.Do == "values":
+		e = c.exportValues(x)
 	case x.cmd.Name == language.Save:
 		e = exportBreakpoints(x)
 	case strings.HasSuffix(x.cmd.Export, language.HangFile):
@@ -70,8 +75,9 @@ func (c *console) export(x *call) {
 	default:
 		e = exportStacks(x, c.cfg.FileMode)
 	}
-	x.groups = e.shown
-	c.answers(x)
+	if x.groups = e.shown; x.cmd.Do != "values" { // those were written
+		c.answers(x)
+	}
 	said, err := e.write(atHome(x.cmd.File))
 	switch {
 	case err != nil:
@@ -148,4 +154,58 @@ func exportBreakpoints(x *call) exported {
 func withoutResults(x *call) []protocol.Group {
 	return slices.DeleteFunc(slices.Clone(x.groups),
 		func(g protocol.Group) bool { return g.Kind == protocol.KindResult || isNote(x, g) })
+}
+
+// exportValues exports values as a snapshot of a file: of a new one, or, if the session has written it, of one more.
+func (c *console) exportValues(x *call) exported {
+	all := c.valuesIn(x)
+	return exported{write: func(path string) (string, error) {
+		if len(all) == 0 {
+			return "", nil
+		}
+		n := c.values.saved[path] + 1
+		s := valuefile.Snapshot{Number: n, Ranks: x.results, Values: all}
+		var err error
+		if n == 1 {
+			mode := c.cfg.FileMode
+			if mode == 0 {
+				mode = userfile.OwnMode
+			}
+			version := ""
+			if c.cfg.HangFile != nil {
+				version = c.cfg.HangFile().Sdm
+			}
+			b := s.Append(valuefile.AppendHead(nil, version, time.Now()))
+			err = userfile.Replace(path, string(b), mode)
+		} else {
+			err = userfile.Append(path, s.Append(nil))
+		}
+		if err != nil {
+			return "", err
+		}
+		if c.values.saved == nil {
+			c.values.saved = map[string]int{}
+		}
+		c.values.saved[path] = n
+		said := fmt.Sprintf("[%s] save values: snapshot %d written to %s", text.Ranks(x.results), n, x.cmd.File)
+		return said + notSaved(all), nil
+	}}
+}
+
+// notSaved tells what of the values is not in a file.
+func notSaved(all []valuefile.Value) string {
+	var lines []string
+	for _, v := range all {
+		line := ""
+		switch {
+		case v.Trouble != "":
+			line = fmt.Sprintf("\n[%s] %s has no value: %s", text.Ranks(v.Ranks), v.Expr, v.Trouble)
+		case v.Stride > 1:
+			line = fmt.Sprintf("\n%s: of %d elements each %dth was taken, and the hash of all", v.Expr, v.Shape.Elements(), v.Stride)
+		}
+		if line != "" && !slices.Contains(lines, line) {
+			lines = append(lines, line)
+		}
+	}
+	return strings.Join(lines, "")
 }
