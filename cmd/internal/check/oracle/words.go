@@ -165,6 +165,7 @@ var written = map[string]Word{
 	"info hosts":         {Own: "gdb knows one host"},
 	"assert":             {Own: "gdb has no assertions"},
 	"info assert":        {Own: "gdb has no assertions"},
+	"whole":              {Own: "gdb has one rank"},
 	"log":                {Own: "gdb's dprintf takes a format"},
 	"barrier":            {Own: "gdb has no other ranks to wait for"},
 	"wait":               {Own: "gdb waits always"},

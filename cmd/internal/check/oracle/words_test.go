@@ -31,7 +31,7 @@ var excluded = map[string]string{
 	"launch": "begins each session", "attach": "sessions begin with a launch", "core": "has no process", "stage": "brings a gdb to other hosts",
 	"memory write": "as memory read", "focus": "sent by the console for sets", "expand": "gdb folds nothing",
 	"hash": "sent by the master for diff", "quit": "ends each session", "cancel": "sent by front ends; the console has Ctrl-C",
-	"lines": "asked by editors",
+	"lines": "asked by editors", "assert at": "assert with a location",
 }
 
 // TestEveryCommandIsCompared finds commands of the protocol that no word of the table leads to.
