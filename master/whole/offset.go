@@ -67,9 +67,6 @@ func (o *Offset) String() string { return o.text }
 // Names returns the operands that the ranks evaluate.
 func (o *Offset) Names() []string { return o.names }
 
-// PerElement reports whether the places of a piece need not follow one another.
-func (o *Offset) PerElement() bool { return o.element }
-
 // At returns the place of element i of a piece, given the values of the names. false: it is not a number, since it
 // divides by zero or is beyond all arrays.
 func (o *Offset) At(values []int64, i int64) (int64, bool) {
