@@ -57,7 +57,7 @@ type Args struct {
 
 	// Places in the program.
 
-	// break, until, list: FILE:LINE, FUNCTION, *ADDRESS, LINE
+	// break, until, list: FILE:LINE, FUNCTION, *ADDRESS, LINE; attach: also entry and none
 	Location string `json:"location,omitempty"`
 	// dump memory: an expression, the end (exclusive); list: the last line
 	To string `json:"to,omitempty"`

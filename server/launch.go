@@ -195,7 +195,7 @@ func (s *Server) attach(d tree.Deliver, args protocol.Args) {
 		s.setOwn(r, args.Own)
 		b.add(t, protocol.Started{Program: t.Program, Attached: true})
 	}
-	s.handOver(b, "", d, &args)
+	s.handOver(b, args.Location, d, &args)
 }
 
 // beneath returns, by the process id of a rank that is a wrapper, the process of the program that it

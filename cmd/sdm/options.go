@@ -189,7 +189,7 @@ func (o *options) lookup(name string) string { return o.job.Servers.Lookup(name)
 // spec returns what the flags say about the job.
 func (o *options) spec() job.Spec {
 	s := o.job
-	s.Servers.Wait = o.console.wait
+	s.Servers.Wait, s.StopAt = o.console.wait, o.ranks.stopAt
 	return s
 }
 

@@ -60,7 +60,8 @@ command send writes to any rank. Otherwise (Open MPI from release 5 on, MPICH), 
 the place of each rank and starts it under control, and ranks stop at main; with --launcher pmix,
 or where its line has no place for sdm-server (--app FILE), Open MPI from release 5 on holds its
 ranks in MPI_Init.
-flux run holds its ranks at their first instruction; its options decide all that they get.
+flux run holds its ranks at their first instruction, from where they run to --stop-at; its options
+decide all that they get.
 A script that calls a starter with MPIR is named by --starter SCRIPT; for another starter put
 sdm run -- in front of it in the script.
 

@@ -170,7 +170,6 @@ var rows = []row{
 	{flags: []string{"stop-at"}, values: []string{"none", "entry"}, in: map[way]place{
 		wayReverse: no("--reverse records from the first stop on, after the loader (--stop-at main or a location)")}},
 	{flags: []string{"stop-at"}, any: true, in: map[way]place{
-		wayFlux: no("--stop-at {value}: flux run holds ranks at their first instruction (break {value} and continue go there)"),
 		wayMPIR: no(whyInInit), wayHeld: no(whyInInit),
 		wayServer: no("--stop-at {value}: a PMIx server holds ranks in MPI_Init, past their first line (--pmix-stop exec holds them before it, where the server can)"),
 		wayAttach: idle, wayLook: idle, wayWatch: idle, wayCore: none}},

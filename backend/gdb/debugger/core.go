@@ -19,6 +19,7 @@ type core struct {
 	GDB         *GDB
 	Host        Host
 	Child       bool   // the rank is a child of its original process
+	atEntry     bool   // it was attached to at its first instruction, and goes to its first stop
 	inferior    int    // gdb's number of the inferior
 	threadGroup string // its name, "i1"
 

@@ -19,7 +19,7 @@ func (b *bringUp) tellLanguage() { b.Tell("set language", "-gdb-set", "language"
 // the rank is reported as running: when the last rank answers, all events of the start
 // have been reported.
 func (b *bringUp) goToFirstStop(q *request.Request, first *values.Thread) {
-	if !b.Target.Held {
+	if !b.Target.Held && !b.atEntry {
 		b.Done(q)
 		b.record.beginRecord()
 		b.abort.watchAbort()
@@ -84,7 +84,7 @@ func (b *bringUp) stayAtEntry(why string) {
 func (b *bringUp) before() []protocol.Command {
 	all := slices.Clone(b.Target.Before)
 	for i := range all {
-		if info, _ := protocol.LookupCommand(all[i].Name); b.Target.Held && info.MakesPoint() && info.Takes("location") {
+		if info, _ := protocol.LookupCommand(all[i].Name); (b.Target.Held || b.atEntry) && info.MakesPoint() && info.Takes("location") {
 			all[i].Args.Pending = true
 		}
 	}

@@ -21,13 +21,13 @@ const (
 	handleDefault  = "handle SIGCONT stop print pass" // gdb's default
 )
 
-// handlePassing is for MPI ranks that were not started by sdm: a starter sends them
+// handlePassing is for ranks that were not started by sdm, of MPI or at their first instruction: a starter sends them
 // SIGCONT and SIGTERM to end the job, and they should end then, not stop.
 const handlePassing = "handle SIGCONT nostop noprint pass"
 
 // passStarterSignals makes gdb pass the signals of its starter to the rank.
 func (gs *groupStop) passStarterSignals() {
-	if gs.Target.Held || gs.GDB.handle == handlePassing || gs.IsCore() || !gs.Host.mpi(gs.Target.PID) {
+	if gs.Target.Held || gs.GDB.handle == handlePassing || gs.IsCore() || !gs.atEntry && !gs.Host.mpi(gs.Target.PID) {
 		return
 	}
 	gs.GDB.handle = handlePassing

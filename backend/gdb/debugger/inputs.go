@@ -129,7 +129,7 @@ func (m *Machine) HaveRead(now time.Duration, o *values.MemoryRead, sums []uint6
 }
 
 // Start attaches to the target and answers request id. stopAt is where a held target stops first: a
-// location, "entry", "none", or "", which is main. wait is the time for an answer, 0: no limit. frozen says
+// location, "entry", "none", or "", which is main. Another target is at its first instruction unless stopAt is "". wait is the time for an answer, 0: no limit. frozen says
 // that the target is stopped by SIGSTOP. gdb need not have started yet.
 func (m *Machine) Start(now time.Duration, id protocol.RequestID, stopAt string, wait time.Duration, frozen bool) {
 	m.now = now
@@ -143,6 +143,7 @@ func (m *Machine) Start(now time.Duration, id protocol.RequestID, stopAt string,
 	if wait > 0 {
 		q.Deadline = now + request.EngineTime(wait)
 	}
+	m.atEntry = stopAt != "" && q.Name == "attach"
 	if stopAt == "" {
 		stopAt = stopAtMain
 	}

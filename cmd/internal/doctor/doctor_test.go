@@ -140,7 +140,7 @@ func TestExamine(t *testing.T) {
 		}, []string{"Slurm warn the controller does not answer: Slurmctld is DOWN → on a machine of the cluster"}},
 		{"Flux of the system, too old", func(f fake, m *Machine) {
 			f.script("flux", `[ $1 = version ] && echo "commands: 0.83.0" || echo 1`)
-		}, []string{"Flux warn release 0.83, the instance of the system; sdm was tried with a stand-in → flux exec --jobid can from 0.84 on"}},
+		}, []string{"Flux warn release 0.83, the instance of the system; sdm was tried with 0.88 by hand, its tests use a stand-in → flux exec --jobid can from 0.84 on"}},
 		{"Flux, an own instance", func(f fake, m *Machine) {
 			f.script("flux", `[ $1 = version ] && echo "broker: 0.83.0" || id -u`)
 		}, []string{"Flux ok release 0.83, an instance of your own"}},

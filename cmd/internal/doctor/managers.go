@@ -44,7 +44,7 @@ func (m Machine) flux(ctx context.Context) []Finding {
 	if refused := v.Refusal(own); err == nil && refused != nil {
 		f.Grade, f.Hint = Warning, refused.Error()
 	}
-	f.Found += onStandIn
+	f.Found += "; sdm was tried with 0.88 by hand, its tests use a stand-in"
 	return []Finding{f}
 }
 

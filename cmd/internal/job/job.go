@@ -38,6 +38,7 @@ type Spec struct {
 	NeedsPMIx    bool          // the starter's PMIx server holds the ranks
 	PMIxSpawn    bool          // with NeedsPMIx: libpmix starts the starter
 	StarterArgs  string        // template of arguments that start our servers; "": none
+	StopAt       string        // where ranks stop first that the starter holds at their first instruction; "entry": there
 	QueueWait    time.Duration // limit until the ranks are held, or of the queue; 0: none
 	StdinFile    string        // what the starter reads; "": our standard input
 	ChangesRanks bool          // their environment or directory differs from what the starter gives

@@ -272,6 +272,9 @@ func (h *mpirJob) job(tree *servers.Tree, table protocol.Proctable) *Job {
 		j.checkTasks(table)
 	}
 	j.First.Args.Own = true
+	if isFlux(h.Argv) && h.StopAt != "entry" {
+		j.First.Args.Location = h.StopAt
+	}
 	j.Started, j.Over = func() { h.launch.Release() }, h.observe
 	closeTree := j.end
 	j.end = func(ctx context.Context, status console.Status) (console.Status, error) {

@@ -25,7 +25,7 @@ func (c *console) start() error {
 	if err := c.begin(x, s); err != nil {
 		return err
 	}
-	stopAt := ""
+	stopAt := s.Args.Location // of an attach
 	if s.Args.Job != nil {
 		stopAt = s.Args.Job.StopAt
 	}

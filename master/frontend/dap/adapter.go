@@ -252,7 +252,7 @@ func (a *adapter) begun(x *call) {
 	if bad := x.failure(); bad != nil {
 		a.say("important", bad.Error())
 	}
-	if job := a.target.First.Args.Job; job == nil || job.StopAt != "none" {
+	if args := a.target.First.Args; args.Location != "none" && (args.Job == nil || args.Job.StopAt != "none") {
 		a.awaited = x.results().Minus(a.states.In(session.Stopped, session.Watched)).Minus(a.states.Ended())
 	}
 	a.given = true

@@ -107,7 +107,7 @@ func TestFlux(t *testing.T) {
 	})
 	t.Run("run", func(t *testing.T) {
 		s := newFlux(t, h, 3)
-		front := s.sdm(4, "run", "-b", "-e", "break main", "-e", "continue", "-e", "print argc", "-e", taskRank, "-e", "delete", "-e", "continue",
+		front := s.sdm(4, "run", "-b", "-e", "print argc", "-e", taskRank, "-e", "continue",
 			"--", "flux", "run", "-n", "4", "-N", "2", program("exitcode"), "3")
 		front.exits(3)
 		front.says("argc = 2", `[0] (int)atoi((char*)getenv("FLUX_TASK_RANK")) = 0`, `[3] (int)atoi((char*)getenv("FLUX_TASK_RANK")) = 3`)
@@ -115,7 +115,7 @@ func TestFlux(t *testing.T) {
 	})
 	t.Run("run some ranks, in part without us", func(t *testing.T) {
 		s := newFlux(t, h, 3)
-		front := s.sdm(1, "run", "-b", "-r", "1", "-e", "break main", "-e", "continue", "-e", "delete", "-e", "continue", "--launcher", "flux", "-n", "2", program("hello"))
+		front := s.sdm(1, "run", "-b", "-r", "1", "--stop-at", "entry", "-e", "break main", "-e", "continue", "-e", "delete", "-e", "continue", "--launcher", "flux", "-n", "2", program("hello"))
 		front.exits(0)
 		front.says("[1] exited normally")
 		if n := strings.Count(front.out.text(), "hello from rank 0 of 1\n"); n != 2 {
@@ -201,7 +201,6 @@ func TestFlux(t *testing.T) {
 			for line, want := range map[string]string{
 				"flux batch x":                    "flux batch: sdm takes control of a job of flux run",
 				"--launcher slot -- flux run x":   "--launcher slot: flux run holds its ranks itself",
-				"--stop-at main -- flux run x":    "--stop-at main: flux run holds ranks at their first instruction",
 				"--env A=B -- flux run x":         "--env and --cwd: Flux decides what its ranks get",
 				"--launcher flux -n 1 a : -n 1 b": "flux run starts one program",
 			} {
