@@ -7,6 +7,7 @@ import (
 	"os"
 
 	"sdm/cmd/internal/original"
+	"sdm/cmd/internal/reaper"
 	"sdm/cmd/internal/startup"
 	"sdm/launch/mpir"
 	"sdm/master/frontend/console"
@@ -14,6 +15,7 @@ import (
 
 func main() {
 	mpir.KeeperMain(os.Args)
+	reaper.Main(os.Args)
 	if startup.TooLittleSpace("sdm", os.Stderr) {
 		os.Exit(int(console.StatusNotStarted))
 	}

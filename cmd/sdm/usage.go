@@ -165,12 +165,16 @@ on into a file (sdm open FILE) and a page for a browser, and says so on standard
 is changed: input, output, signals and exit status are those of the starter, no debugger is
 attached, and if sdm is killed, the job goes on.
 
+With --on-stall kill all that the line has started on this host is ended, and nothing else; it says
+that nothing is left. --quiet-for treats silence of the output as a stall.
+
 Progress is: stacks or registers of the program that were not so before, messages that MPI counts,
 bytes that were read or written, output in a file, the end of a rank; or, with --progress, the
 value of a variable and nothing else (docs/watching.md).
 
   sdm watch -- mpirun -n 64 ./app                         in place of mpirun -n 64 ./app
   sdm watch --stall 10m --on-stall kill -- srun ./app     end the job at a stall, with status 5
+  sdm watch --quiet-for 5m --on-stall kill -- ./tests.sh  in a CI job: any command (docs/ci.md)
   sdm watch --progress step --also 'print residual' 4711  4711 is the process of mpirun
   sdm watch --exec 'mail -s "$SDM_HANG_TEXT" me < "$SDM_HANG_FILE"' -- mpiexec ./app
 
@@ -181,7 +185,7 @@ Each flag can be set in the environment: --stall is SDM_STALL. A flag on the com
 precedence.
 
 Exit status: that of the starter (of a running job the highest of the ranks, where the kernel tells
-it, else 0); 1 a rank crashed; 5 the job has stalled and was ended; 2 wrong usage; 3 the starter
+it, else 0); 1 a rank crashed; 5 (--stall-status) the job has stalled and was ended; 2 wrong usage; 3 the starter
 could not be started, or no rank be found.
 `
 

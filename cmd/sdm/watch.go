@@ -27,8 +27,11 @@ const (
 	stallKill   = "kill"
 )
 
-// statusStall is the exit status if the job has stalled and has not gone on.
+// statusStall is the exit status if the job has stalled and has not gone on, unless the user wants another one.
 const statusStall = console.Status(5)
+
+// forever is a time that no job runs.
+const forever = 100 * 365 * 24 * time.Hour
 
 // watchOptions are the values of the flags of sdm watch.
 type watchOptions struct {
@@ -41,9 +44,12 @@ type watchOptions struct {
 	also     []string
 	progress string
 	file     string
-	given    *flagSet // what was parsed
-	target   string   // the argument; "": a starter
-	line     []string // of the starter
+	quietFor time.Duration // 0: silence of the output is nothing
+	status   int           // exit status if the job was ended
+	summary  string        // file; "": none
+	given    *flagSet      // what was parsed
+	target   string        // the argument; "": a starter
+	line     []string      // of the starter
 }
 
 // flags returns the flags of sdm watch: its own, and the flags of sdm attach that are not about the
@@ -65,14 +71,17 @@ func (o *watchOptions) flags() *flagSet {
 
 // declareWatch adds the flags that only sdm watch has.
 func (o *watchOptions) declareWatch(f *pflag.FlagSet) {
-	f.Var(newDuration(&o.stall, 2*time.Minute), "stall", "how long there may be no progress before the job has stalled")
+	f.Var(newDuration(&o.stall, 2*time.Minute), "stall", "how long there may be no progress before the job has stalled; 0 is for ever (with --quiet-for)")
+	f.Var(newDuration(&o.quietFor, 0), "quiet-for", "how long the job may write nothing to its standard output and standard error before that is treated as a stall; 0 is for ever")
 	f.Var(newDuration(&o.interval, 0), "interval", "time between samples; 0 is a quarter of --stall, at most 30s")
-	f.StringArrayVar(&o.onStall, "on-stall", nil, "what to do at a stall besides writing the file: `WHAT` is stacks (write them to standard error, too), report (nothing more) or kill (end the job); may repeat (default report)")
+	f.StringArrayVar(&o.onStall, "on-stall", nil, "what to do at a stall besides writing the file: `WHAT` is stacks (write them to standard error, too), report (nothing more) or kill (end the job, with all processes that the line has started on this host); may repeat (default report)")
+	f.IntVar(&o.status, "stall-status", int(statusStall), "exit `status` if the job was ended at a stall (timeout(1) has 124)")
+	f.StringVar(&o.summary, "summary", "", "`file` to which a summary in Markdown is added at the end, such as \"$GITHUB_STEP_SUMMARY\"")
 	f.Var(newDuration(&o.hold, 0), "hold", "at a stall, hold the job as it stands for this long, in a session that people join (sdm join); then let it go, and go on; 0 is not at all")
 	f.StringVar(&o.exec, "exec", "", "`command` for sh that is executed at a stall, a crash or an abort, with SDM_HANG_FILE, SDM_HANG_REPORT, SDM_HANG_REASON, SDM_HANG_RANKS and SDM_HANG_TEXT (with --hold also SDM_HANG_SESSION) in its environment")
 	f.StringArrayVar(&o.also, "also", nil, "at a stall, also have gdb execute this `command` of the prompt, such as 'print x' or '[0] info locals'; may repeat")
 	f.StringVar(&o.progress, "progress", "", "judge progress by the value of this `expression` only: a global or static variable or a part of it, as in step, p->grid.iter[2], *p, Class::count or mod::s%step(3); it is read without gdb")
-	f.StringVarP(&o.file, "file", "o", "", "`file` to write; the report is FILE.html; none is replaced (default: sdm-hang-JOB-TIME in the working directory)")
+	f.StringVarP(&o.file, "file", "o", "", "`file` to write; the report is FILE.html; none is replaced; DIR/ gets files with the default name (default: sdm-hang-JOB-TIME in the working directory)")
 	o.declareMode(f)
 }
 
@@ -90,13 +99,13 @@ func (o *watchOptions) plan(a *app, f *flagSet) (*plan, error) {
 	if err := a.open(context.Background(), p); err != nil {
 		return nil, err
 	}
-	w := &watch{app: a, o: o, plan: p}
+	w := &watch{app: a, o: o, plan: p, said: findings{began: time.Now()}}
 	p.alone = func() console.Status {
 		defer p.close()
 		if o.target == "" {
-			return w.starter()
+			return w.summarize(w.starter())
 		}
-		return w.running()
+		return w.summarize(w.running())
 	}
 	return p, nil
 }
@@ -138,11 +147,15 @@ func (o *watchOptions) check(dash int) error {
 // checkOwn checks the flags that only sdm watch has.
 func (o *watchOptions) checkOwn() error {
 	switch {
-	case o.stall <= 0:
-		return errors.New("--stall: give a time, such as 2m")
+	case o.stall < 0 || o.quietFor < 0:
+		return errors.New("--stall and --quiet-for cannot be negative (0 is for ever)")
+	case o.stall == 0 && o.quietFor == 0:
+		return errors.New("--stall: give a time, such as 2m (0 is for --quiet-for alone)")
+	case o.status < 0 || o.status > 255:
+		return fmt.Errorf("--stall-status %d: give 0 to 255", o.status)
 	case o.hold < 0:
 		return errors.New("--hold cannot be negative (0: the job is not held)")
-	case o.interval < 0 || o.interval > o.stall:
+	case o.interval < 0 || o.stall > 0 && o.interval > o.stall:
 		return fmt.Errorf("--interval %v: give a time that is not longer than --stall %v", o.interval, o.stall)
 	}
 	for _, what := range o.onStall {
@@ -192,12 +205,16 @@ func (w *watch) running() console.Status {
 	pid, _ := strconv.Atoi(o.target)
 	w.out = openOutputs(pid)
 	defer w.out.close()
+	if err := w.listen(pid); err != nil {
+		return w.app.fail(console.StatusUsage, err)
+	}
+	defer w.ears.close()
 	killed := false
 	if slices.Contains(o.onStall, stallKill) {
 		pids, _ := o.victims() // see checkOwn
-		w.kill = func() {
+		w.kill = func() string {
 			killed = true
-			endProcesses(pids)
+			return endProcesses(pids)
 		}
 	}
 	j, err := job.Attach(l.ctx, o.spec(), w.io(), o.target)

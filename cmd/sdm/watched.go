@@ -3,7 +3,9 @@
 package main
 
 import (
+	"cmp"
 	"context"
+	"fmt"
 	"os"
 	"slices"
 	"syscall"
@@ -28,7 +30,9 @@ type watch struct {
 	o    *watchOptions
 	plan *plan
 	out  *outputs
-	kill func() // ends the job; nil: the user does not want that
+	ears *ears         // nil: silence is nothing
+	kill func() string // ends the job and says what has ended; nil: the user does not want that
+	said findings      // for the summary
 	// target names the ranks that are watched, for sdm attach.
 	target  string
 	unknown bool // the user was told that the ranks are not watched yet
@@ -38,10 +42,30 @@ type watch struct {
 func (w *watch) config(j *job.Job) sentinel.Config {
 	return sentinel.Config{
 		Session: j.Session, Ranks: j.Ranks, First: present(j.First, j), Started: j.Started,
-		Judge: progress.Config{Stall: w.o.stall, Interval: w.o.interval, Value: w.o.progress != ""},
-		Value: w.o.progress, Wait: w.o.console.wait, Output: w.out.size, Remark: w.app.remark, Log: w.plan.log,
-		Stalled: w.stalled,
+		Judge: progress.Config{Stall: cmp.Or(w.o.stall, forever), Interval: w.o.interval, Value: w.o.progress != ""},
+		Value: w.o.progress, Wait: w.o.console.wait, Output: w.out.size, Remark: w.remark, Log: w.plan.log,
+		Asked: w.ears.silent(), Stalled: w.stalled,
 	}
+}
+
+// listen begins to listen to the output of a process, if the user wants to know of its silence.
+func (w *watch) listen(pid int) (err error) {
+	if w.o.quietFor == 0 {
+		return nil
+	}
+	if pid == 0 {
+		return fmt.Errorf("--quiet-for: of which process is the output? (give the PID of the starter or the starter's line, not %s)", w.o.target)
+	}
+	if w.ears, err = listen(outputOf(pid), w.out); err == nil {
+		w.ears.follow(w.o.quietFor)
+	}
+	return err
+}
+
+// remark shows a message to the user, which is no output of the job.
+func (w *watch) remark(said string) {
+	w.app.remark(said)
+	w.ears.forget()
 }
 
 // io returns what the job uses of this process. The job's output is not ours, so that only the log is told of what is
@@ -82,8 +106,8 @@ func (w *watch) judge(ctx context.Context, found *sentinel.Result, e sentinel.En
 		}
 		return status
 	}
-	if found.Stalled {
-		return statusStall
+	if found.Stalled || w.said.ended != "" {
+		return console.Status(w.o.status)
 	}
 	return status
 }
@@ -101,7 +125,8 @@ func statusOfRanks(ends []sentinel.Ending) (status console.Status) {
 }
 
 // endProcesses ends the processes of a running job: they get SIGTERM, and SIGKILL if they have not ended after a time.
-func endProcesses(pids []int) {
+// It says so.
+func endProcesses(pids []int) string {
 	var all []*os.Process
 	for _, pid := range pids {
 		if p, err := os.FindProcess(pid); err == nil && p.Signal(syscall.SIGTERM) == nil {
@@ -116,4 +141,8 @@ func endProcesses(pids []int) {
 	for _, p := range all {
 		_ = p.Kill()
 	}
+	if len(all) > 0 {
+		return fmt.Sprintf("the job is ended: %d of its processes had to be killed", len(all))
+	}
+	return "the job is ended"
 }

@@ -38,10 +38,10 @@ func (w *watch) hold(ctx context.Context) *heldJob {
 	}
 	h, err := w.tryHold(ctx)
 	if err != nil {
-		w.app.remark("watch: the job is not held: " + err.Error())
+		w.remark("watch: the job is not held: " + err.Error())
 		return nil
 	}
-	w.app.remark(fmt.Sprintf("watch: the job is held as it stands for %v, or until somebody has come: sdm join %s", w.o.hold, h.id))
+	w.remark(fmt.Sprintf("watch: the job is held as it stands for %v, or until somebody has come: sdm join %s", w.o.hold, h.id))
 	return h
 }
 

@@ -12,6 +12,7 @@ import (
 	"io"
 	"os"
 	"os/exec"
+	"path/filepath"
 	"strconv"
 	"strings"
 	"syscall"
@@ -38,12 +39,18 @@ const (
 	execWait = 5 * time.Minute
 	// maxAlso bounds the bytes of the answers to --also.
 	maxAlso = 8 << 20
+	// maxFiles bounds the hang files that are written: a job may stall and go on again and again.
+	maxFiles = 32
 )
 
 // stalled reports a stall.
 func (w *watch) stalled(ctx context.Context, x *sentinel.Sight) {
+	defer w.ears.forget()
 	reason := hangfile.Reason{Kind: hangfile.Stall, Text: withoutText(w.o.stall, x)}
-	if x.Last.Kind != "" {
+	if x.Asked > 0 {
+		reason.Text = "no output for " + x.Asked.Round(time.Second/10).String()
+	}
+	if x.Asked == 0 && x.Last.Kind != "" {
 		reason.Text += "; what was seen last: " + x.Last.Kind
 		if !x.Last.Ranks.IsEmpty() {
 			reason.Text += " of " + text.Ranks(x.Last.Ranks)
@@ -59,12 +66,13 @@ func (w *watch) stalled(ctx context.Context, x *sentinel.Sight) {
 			w.showStacks(x)
 		}
 	}
-	if h != nil && h.await(ctx, w.o.hold, w.app.remark) { // who has come has decided
+	if h != nil && h.await(ctx, w.o.hold, w.remark) { // who has come has decided
 		return
 	}
 	if w.kill != nil {
-		w.app.remark("watch: the job is ended (--on-stall kill)")
-		w.kill()
+		w.remark("watch: the job is being ended (--on-stall kill)")
+		w.said.ended = w.kill()
+		w.remark("watch: " + w.said.ended)
 	}
 }
 
@@ -135,7 +143,10 @@ func (w *watch) jobID() string {
 
 // path returns the path of the file.
 func (w *watch) path(at time.Time) string {
-	if w.o.file != "" {
+	within := ""
+	if strings.HasSuffix(w.o.file, "/") || isDirectory(w.o.file) {
+		within = strings.TrimRight(w.o.file, "/") + "/"
+	} else if w.o.file != "" {
 		return w.o.file
 	}
 	name := cmp.Or(w.jobID(), w.o.target, strconv.Itoa(os.Getpid()))
@@ -146,16 +157,32 @@ func (w *watch) path(at time.Time) string {
 		return '_'
 	}
 	name = strings.Map(clean, name)
-	return "sdm-hang-" + name[:min(len(name), 64)] + "-" + at.Format("20060102-150405")
+	return within + "sdm-hang-" + name[:min(len(name), 64)] + "-" + at.Format("20060102-150405")
+}
+
+// isDirectory reports whether there is a directory of a name.
+func isDirectory(path string) bool {
+	info, err := os.Stat(path)
+	return err == nil && info.IsDir()
 }
 
 // write writes the hang file and its report, and says so. The paths are "" if they are not written.
 func (w *watch) write(f *hangfile.File) (path, page string) {
-	path, err := userfile.Create(w.path(f.When), w.o.mode, f.Write)
+	var err error
+	name := w.path(f.When)
+	if w.said.files == maxFiles {
+		err = fmt.Errorf("%d hang files were written already", maxFiles)
+	} else if dir := filepath.Dir(name); strings.HasSuffix(w.o.file, "/") {
+		err = os.MkdirAll(dir, 0o777)
+	}
+	if err == nil {
+		path, err = userfile.Create(name, w.o.mode, f.Write)
+	}
 	if err == nil {
 		page, err = userfile.Create(path+".html", w.o.mode, func(to io.Writer) error { return web.WriteFile(to, f) })
 	}
-	w.app.remark(saidOf(f, path, page, err))
+	w.remark(saidOf(f, path, page, err))
+	w.said.add(f, path, page)
 	return path, page
 }
 
@@ -200,7 +227,7 @@ func (w *watch) execute(ctx context.Context, f *hangfile.File, path, page string
 		if ctx.Err() != nil {
 			err = fmt.Errorf("it has not ended in %v", execWait)
 		}
-		w.app.remark(text.Clean(fmt.Sprintf("watch: --exec %s: %v", w.o.exec, err)))
+		w.remark(text.Clean(fmt.Sprintf("watch: --exec %s: %v", w.o.exec, err)))
 	}
 }
 

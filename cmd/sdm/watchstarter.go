@@ -3,6 +3,7 @@
 package main
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -10,6 +11,7 @@ import (
 	"os/exec"
 	"os/signal"
 	"slices"
+	"strings"
 	"sync/atomic"
 	"syscall"
 	"time"
@@ -17,6 +19,7 @@ import (
 	"golang.org/x/sys/unix"
 
 	"sdm/cmd/internal/job"
+	"sdm/cmd/internal/reaper"
 	"sdm/cmd/internal/servers"
 	"sdm/cmd/internal/startup"
 	"sdm/master/frontend/console"
@@ -39,14 +42,17 @@ const (
 
 // child is a starter.
 //
+// If it is to be ended at a stall, it runs below a reaper.
+//
 // Goroutines: one waits for its end, and one passes signals on; both end when it has ended. until starts one for each
 // context, which ends with it.
 type child struct {
-	cmd    *exec.Cmd
-	done   chan struct{} // closed when it has ended
-	status int           // of the end, as a shell gives it
-	asked  atomic.Bool   // a signal that ends it was sent
-	ranks  []*os.Process // ranks on this host
+	process *os.Process
+	cmd     *exec.Cmd       // nil: it has a reaper
+	below   *reaper.Command // nil: it has none
+	done    chan struct{}   // closed when it has ended
+	status  int             // of the end, as a shell gives it
+	asked   atomic.Bool     // a signal that ends it was sent
 }
 
 // passed are the signals that are passed on to the starter.
@@ -57,12 +63,23 @@ var passed = []syscall.Signal{syscall.SIGHUP, syscall.SIGINT, syscall.SIGQUIT, s
 var harmless = []syscall.Signal{syscall.SIGUSR1, syscall.SIGUSR2, syscall.SIGALRM, syscall.SIGWINCH}
 
 // startChild starts the line with our standard streams, in our process group.
-func (a *app) startChild(line []string) (*child, error) {
-	c := &child{cmd: exec.Command(line[0], line[1:]...), done: make(chan struct{})}
-	c.cmd.Stdin, c.cmd.Stdout, c.cmd.Stderr = a.stdin, a.stdout, a.stderr
+func (a *app) startChild(line []string, reaped bool) (*child, error) {
+	c := &child{done: make(chan struct{})}
 	signals := make(chan os.Signal, 16)
 	startup.Notify(signals, passed...)
-	if err := c.cmd.Start(); err != nil {
+	var err error
+	if reaped {
+		if c.below, err = reaper.Start(line, a.stdin, a.stdout, a.stderr); err == nil {
+			c.process = c.below.Process
+		}
+	} else {
+		c.cmd = exec.Command(line[0], line[1:]...)
+		c.cmd.Stdin, c.cmd.Stdout, c.cmd.Stderr = a.stdin, a.stdout, a.stderr
+		if err = c.cmd.Start(); err == nil {
+			c.process = c.cmd.Process
+		}
+	}
+	if err != nil {
 		signal.Stop(signals)
 		return nil, err
 	}
@@ -85,10 +102,19 @@ func (a *app) startChild(line []string) (*child, error) {
 }
 
 func (c *child) wait() {
-	var ended *exec.ExitError
-	err := c.cmd.Wait()
-	switch status, ok := c.cmd.ProcessState.Sys().(syscall.WaitStatus); {
-	case err != nil && !errors.As(err, &ended), !ok:
+	var status syscall.WaitStatus
+	var known bool
+	if c.below != nil {
+		<-c.below.Done
+		status, known = c.below.Status()
+	} else {
+		var ended *exec.ExitError
+		err := c.cmd.Wait()
+		status, known = c.cmd.ProcessState.Sys().(syscall.WaitStatus)
+		known = known && (err == nil || errors.As(err, &ended))
+	}
+	switch {
+	case !known:
 		c.status = int(console.StatusRankFailed)
 	case status.Signaled():
 		c.status = 128 + int(status.Signal())
@@ -106,7 +132,7 @@ func (c *child) pass(s syscall.Signal) {
 		inForeground() {
 		return
 	}
-	_ = c.cmd.Process.Signal(s) // an error means that it has ended
+	_ = c.process.Signal(s) // an error means that it has ended
 }
 
 // inForeground reports whether our process group is that in the foreground of a terminal.
@@ -130,14 +156,17 @@ func (c *child) hasEnded() bool {
 	}
 }
 
-// sleep waits for a time or the end of the starter.
-func (c *child) sleep(d time.Duration) {
+// sleep waits for a time, the end of the starter, or what comes from a channel, which it returns.
+func (c *child) sleep(d time.Duration, asked <-chan time.Duration) time.Duration {
 	t := time.NewTimer(d)
 	defer t.Stop()
 	select {
 	case <-t.C:
 	case <-c.done:
+	case d := <-asked:
+		return d
 	}
+	return 0
 }
 
 // until returns a context that ends a time after the starter, or when it is cancelled.
@@ -160,16 +189,31 @@ func (c *child) until(after time.Duration) (context.Context, context.CancelFunc)
 	return ctx, cancel
 }
 
-// end ends the job: the starter gets SIGTERM, and if that does not help, it and the ranks on this host are killed.
-func (c *child) end() {
+// end ends the job: the starter gets SIGTERM, and then all processes of its tree, and SIGKILL what is left. It says what
+// has ended.
+func (c *child) end() string {
 	c.asked.Store(true)
-	_ = c.cmd.Process.Signal(syscall.SIGTERM)
-	if c.sleep(killWait); c.hasEnded() {
-		return
+	count, left, proved := c.below.End(killWait)
+	switch {
+	case proved:
+		return fmt.Sprintf("the job is ended: %d processes, none is left on this host", count)
+	case len(left) == 0:
+		return "the job is ended, but the process that adopts its orphans was killed: some may be left"
 	}
-	_ = c.cmd.Process.Kill()
-	for _, p := range c.ranks {
-		_ = p.Kill()
+	texts := make([]string, 0, maxLeft)
+	for _, p := range left[:min(len(left), maxLeft)] {
+		texts = append(texts, p.String())
+	}
+	return fmt.Sprintf("the job is NOT ended: %d of %d processes are left: %s", len(left), count, strings.Join(texts, ", "))
+}
+
+// maxLeft bounds the processes in a message.
+const maxLeft = 8
+
+// release lets go what the starter has left behind.
+func (c *child) release() {
+	if c.below != nil {
+		c.below.Release()
 	}
 }
 
@@ -177,7 +221,12 @@ func (c *child) end() {
 func (w *watch) starter() console.Status {
 	w.out = openOutputs(os.Getpid())
 	defer w.out.close()
-	c, err := w.app.startChild(w.o.line)
+	if err := w.listen(os.Getpid()); err != nil {
+		return w.app.fail(console.StatusUsage, err)
+	}
+	defer w.ears.close()
+	kills := slices.Contains(w.o.onStall, stallKill)
+	c, err := w.app.startChild(w.o.line, kills)
 	if err != nil {
 		why := plainError(err)
 		if errors.Is(err, exec.ErrNotFound) {
@@ -185,23 +234,29 @@ func (w *watch) starter() console.Status {
 		}
 		return w.app.fail(console.StatusNotStarted, fmt.Errorf("%s: %s", w.o.line[0], why))
 	}
-	if slices.Contains(w.o.onStall, stallKill) {
+	if kills {
 		w.kill = c.end
 	}
 	found := w.follow(c)
 	<-c.done
+	c.release()
 	return w.judge(context.Background(), found, sentinel.End{Status: c.status, Asked: c.asked.Load(), Tail: w.out.tail()})
 }
 
 // follow looks for the ranks of a starter and watches them, until the starter has ended. It returns what was seen last.
 func (w *watch) follow(c *child) *sentinel.Result {
-	quiet := max(min(longestQuiet, w.o.stall/4), firstLook)
-	s := job.Started{Spec: w.o.spec(), PID: c.cmd.Process.Pid, Quiet: quiet}
+	quiet := max(min(longestQuiet, cmp.Or(w.o.stall, forever)/4), firstLook)
+	s := job.Started{Spec: w.o.spec(), PID: c.process.Pid, Quiet: quiet, Any: true}
 	patience := time.Now().Add(max(w.o.stall, leastPatience))
 	found, watched := &sentinel.Result{States: session.NewStates(rank.Set{})}, false
 	var trouble error
 	for pause := firstLook; !c.hasEnded(); pause = min(pause*3/2, lastLook) {
-		c.sleep(pause)
+		if asked := c.sleep(pause, w.ears.silent()); asked > 0 {
+			if result := w.lookAt(c, &s, asked); result != nil {
+				found = result
+			}
+			continue
+		}
 		target, pids := s.Target(time.Now())
 		if target != "" && !c.hasEnded() {
 			var result *sentinel.Result
@@ -226,12 +281,40 @@ func (w *watch) tellUnknown(trouble error) {
 		trouble = errors.New("none was found on this host, and the starter has listed none (sdm watch PID of the starter, in another process, finds those on other hosts)")
 	}
 	w.unknown = true
-	w.app.remark(fmt.Sprintf("watch: the ranks are not watched yet: %v", trouble))
+	w.remark(fmt.Sprintf("watch: the ranks are not watched yet: %v", trouble))
 }
 
 // once watches the ranks of a target until they have ended, or the starter. The result is nil if they could not be
 // watched. current reports whether the processes are still the ranks.
 func (w *watch) once(c *child, target string, pids []int, current func() bool) (*sentinel.Result, error) {
+	return w.with(c, target, pids, func(cfg *sentinel.Config, _ func()) { cfg.Current = current })
+}
+
+// lookAt looks at all processes of the line, none of which is watched, since their output is silent.
+func (w *watch) lookAt(c *child, s *job.Started, asked time.Duration) *sentinel.Result {
+	target, pids := s.Processes()
+	looked := false
+	result, err := w.with(c, target, pids, func(cfg *sentinel.Config, end func()) {
+		once := make(chan time.Duration, 1)
+		once <- asked
+		cfg.Asked = once
+		cfg.Stalled = func(ctx context.Context, x *sentinel.Sight) {
+			looked = true
+			w.stalled(ctx, x)
+			end()
+		}
+	})
+	if !looked && !c.hasEnded() { // it cannot be looked at
+		w.plan.log.Info("the processes cannot be looked at", "target", target, "err", err)
+		ctx, cancel := c.until(0)
+		defer cancel()
+		w.stalled(ctx, &sentinel.Sight{At: time.Now(), Asked: asked, Ranks: rank.Range(0, rank.ID(len(pids)-1))})
+	}
+	return result
+}
+
+// with watches the ranks of a target, as the configuration says that a function has changed. end ends that.
+func (w *watch) with(c *child, target string, pids []int, change func(cfg *sentinel.Config, end func())) (*sentinel.Result, error) {
 	ctx, cancel := c.until(0)
 	defer cancel()
 	whole := w.plan.clock
@@ -244,21 +327,15 @@ func (w *watch) once(c *child, target string, pids []int, current func() bool) (
 	if err != nil {
 		return nil, err
 	}
-	c.ranks = nil
-	for _, pid := range pids {
-		if p, err := os.FindProcess(pid); err == nil {
-			c.ranks = append(c.ranks, p)
-		}
-	}
 	late, stop := c.until(lastEvents)
 	defer stop()
 	w.target = target
 	if w.unknown {
 		w.unknown = false
-		w.app.remark(fmt.Sprintf("watch: the ranks are watched now: %s", j.Ranks))
+		w.remark(fmt.Sprintf("watch: the ranks are watched now: %s", j.Ranks))
 	}
 	cfg := w.config(j)
-	cfg.Current = current
+	change(&cfg, stop)
 	found, err := sentinel.Run(late, cfg)
 	w.end(late, j)
 	if errors.Is(err, sentinel.ErrNoRank) {

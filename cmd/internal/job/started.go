@@ -24,6 +24,7 @@ type Started struct {
 	Spec  Spec
 	PID   int           // of the starter, or of a script that calls it
 	Quiet time.Duration // how long what was found must have been the same
+	Any   bool          // a tree of processes without a starter and ranks is watched as well, each process as a rank
 
 	seen  string // the target that was found last
 	since time.Time
@@ -47,6 +48,9 @@ func (s *Started) Target(now time.Time) (target string, pids []int) {
 func (s *Started) Current(pids []int) func() bool {
 	from := s.finder().ranks()
 	before := from.Beneath(pids)
+	if len(pids) > 1 && pids[0] == s.PID { // not ranks, but all processes
+		return func() bool { return slices.Equal(pids, s.tree()) }
+	}
 	return func() bool {
 		if len(pids) == 1 && pids[0] == s.PID && len(launch.FamilyOf(s.PID).Descendants()) > 0 {
 			return false
@@ -87,18 +91,50 @@ func (s *Started) find() (target string, pids []int) {
 	if !slices.Contains(Starters, StarterName(exe)) && len(below) == 0 {
 		return "pids:" + whole, []int{s.PID}
 	}
+	if s.Any && !slices.ContainsFunc(append(below, s.PID), startsRanks) {
+		return named(s.tree())
+	}
 	return "", nil
+}
+
+// startsRanks reports whether a process is a starter, also one that an interpreter executes.
+func startsRanks(pid int) bool {
+	exe, _ := os.Readlink("/proc/" + strconv.Itoa(pid) + "/exe")
+	line, _ := os.ReadFile("/proc/" + strconv.Itoa(pid) + "/cmdline")
+	words := strings.SplitN(string(line), "\x00", 3)
+	return slices.ContainsFunc(append(words[:min(len(words), 2)], exe), func(word string) bool {
+		return slices.Contains(Starters, StarterName(word))
+	})
+}
+
+// maxProcesses bounds the processes of a tree without ranks that are watched: those nearest to the first one.
+const maxProcesses = 256
+
+// tree returns the processes of the starter's tree, itself first.
+func (s *Started) tree() []int {
+	all := append([]int{s.PID}, launch.FamilyOf(s.PID).Descendants()...)
+	return all[:min(len(all), maxProcesses)]
+}
+
+// Processes returns the target that names all processes of the tree, whatever they are.
+func (s *Started) Processes() (target string, pids []int) { return named(s.tree()) }
+
+// named returns the target that names processes, the first of which is rank 0.
+func named(pids []int) (string, []int) {
+	texts := make([]string, len(pids))
+	for i, pid := range pids {
+		texts[i] = strconv.Itoa(pid)
+	}
+	return "pids:" + strings.Join(texts, ","), pids
 }
 
 // pidsOf returns the target that names processes in the order of their ranks; "" if these are not 0 to n-1.
 func pidsOf(table protocol.Proctable) (target string, pids []int) {
-	texts := make([]string, len(table))
 	for i, p := range table {
 		if int(p.Rank) != i {
 			return "", nil
 		}
-		texts[i] = strconv.Itoa(p.PID)
 		pids = append(pids, p.PID)
 	}
-	return "pids:" + strings.Join(texts, ","), pids
+	return named(pids)
 }

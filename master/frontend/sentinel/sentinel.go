@@ -33,7 +33,10 @@ type Config struct {
 	Wait time.Duration
 	// Output returns the number of bytes that the job has written so far; nil: not known.
 	Output func() int64
-	// Stalled is called when the job has stalled, once until there is progress again. Meanwhile no samples are taken.
+	// Asked asks for a look at once, with a reason of the caller's; nil: nobody does.
+	Asked <-chan time.Duration
+	// Stalled is called when the job has stalled, once until there is progress again, and with what was seen when a look
+	// was asked for. Meanwhile no samples are taken.
 	Stalled func(context.Context, *Sight)
 	// Current reports whether the processes are still the ranks. If it does not when the job seems to have
 	// stalled, or when children of ranks have worked, Run ends. nil: they are.
@@ -53,6 +56,8 @@ type Sight struct {
 	// Without is how long no progress was seen, and Last what was seen before.
 	Without time.Duration
 	Last    progress.Change
+	// Asked is what has asked for this look; 0: nothing, the job has stalled.
+	Asked time.Duration
 	// Delay is how long a sample took, if that has put off others; else 0.
 	Delay time.Duration
 }
@@ -114,13 +119,19 @@ func Run(ctx context.Context, cfg Config) (*Result, error) {
 	s.judge = progress.New(cfg.Judge, s.now())
 	s.wrote()
 	for !s.isOver() {
-		if err := s.pause(ctx); err != nil {
+		asked, err := s.pause(ctx)
+		if err != nil {
 			return s.finish(), err
 		}
 		if s.isOver() {
 			break
 		}
-		if err := s.sample(ctx); err != nil {
+		if asked > 0 {
+			err = s.stalled(ctx, asked)
+		} else {
+			err = s.sample(ctx)
+		}
+		if err != nil {
 			return s.finish(), err
 		}
 	}
@@ -182,21 +193,23 @@ func firstFault(answers []session.Event) string {
 	return "none has answered"
 }
 
-// pause waits for the next sample.
-func (s *sentinel) pause(ctx context.Context) error {
+// pause waits for the next sample, or until a look is asked for.
+func (s *sentinel) pause(ctx context.Context) (asked time.Duration, err error) {
 	t := time.NewTimer(s.judge.Next() - s.now())
 	defer t.Stop()
 	for !s.isOver() {
 		select {
 		case <-ctx.Done():
-			return context.Cause(ctx)
+			return 0, context.Cause(ctx)
 		case <-t.C:
-			return nil
+			return 0, nil
+		case asked := <-s.cfg.Asked:
+			return asked, nil
 		case e, more := <-s.cfg.Session.Events():
 			s.event(e, more)
 		}
 	}
-	return nil
+	return 0, nil
 }
 
 // ask makes a call and returns its answers. A refused call is an error.
@@ -293,7 +306,7 @@ func (s *sentinel) sample(ctx context.Context) error {
 		}
 	}
 	if state == progress.Stalled && before != progress.Stalled {
-		return s.stalled(ctx)
+		return s.stalled(ctx, 0)
 	}
 	return nil
 }
@@ -385,7 +398,7 @@ func (s *sentinel) sight(answers []session.Event) *Sight {
 }
 
 // stalled collects evidence of a stall and says it. Ranks that have ended are asked as well: others may wait for them.
-func (s *sentinel) stalled(ctx context.Context) error {
+func (s *sentinel) stalled(ctx context.Context, asked time.Duration) error {
 	args := protocol.Args{Samples: evidence, Every: evidenceEvery.String()}
 	answers, err := s.stacks(ctx, "", args)
 	if err != nil {
@@ -394,7 +407,12 @@ func (s *sentinel) stalled(ctx context.Context) error {
 	if len(answers) > 0 {
 		s.result.Sight = s.sight(answers)
 	}
-	s.cfg.Stalled(ctx, s.result.Sight)
+	x := s.result.Sight
+	if x == nil {
+		x = s.sight(nil)
+	}
+	x.Asked = asked
+	s.cfg.Stalled(ctx, x)
 	s.wrote() // what was written because of the stall is no progress
 	return nil
 }

@@ -245,6 +245,39 @@ func watchNaps(t *testing.T, line string) {
 	w.noFile()
 }
 
+// TestWatchCI has a script in front of mpirun, whose output goes to a pipe, fall silent, and leave a daemon behind that
+// ignores SIGTERM: why is told, and nothing is left.
+func TestWatchCI(t *testing.T) {
+	t.Parallel()
+	m := starters[0]
+	s := newScene(t)
+	script := s.file("ci.sh", `#!/bin/sh
+(setsid sh -c 'trap "" TERM; echo daemon $$ >&3; while :; do sleep 1000; done' 3>pid >/dev/null 2>&1 &)
+`+m.command+" -n 5 "+m.program("hang")+` tag
+echo never
+`, 0o700)
+	w := s.start("sh", "-c", unraced("sdm")+" watch --stall 0 --quiet-for 3s --on-stall kill --stall-status 124 --summary sum.md -o hangs/ -- "+script+
+		" 2>err | cat; wait")
+	w.exits(0)
+	said := s.text("err")
+	for _, want := range []string{"sdm: watch: stall: no output for 3", "deadlock: ", "written: hangs/sdm-hang-", ", none is left on this host\n",
+		"sdm: watch: summary: stall after ", "; status 124\n"} {
+		if !strings.Contains(said, want) {
+			t.Errorf("standard error has no %q:\n%s", want, said)
+		}
+	}
+	if out := w.out.text(); strings.Count(out, "rank ") != 5 || strings.Contains(out, "never") {
+		t.Errorf("standard output is\n%s", out)
+	}
+	if page := s.text("sum.md"); !strings.HasPrefix(page, "### sdm watch: stall; exit status 124 after ") || !strings.Contains(page, "deadlock: ") {
+		t.Errorf("the summary is\n%s", page)
+	}
+	pid, err := strconv.Atoi(strings.TrimSpace(strings.TrimPrefix(s.text("pid"), "daemon ")))
+	if p := look(pid); err != nil || p.state != "" {
+		t.Errorf("the daemon is left: %v, %v", p, err)
+	}
+}
+
 // watchedBatch has a batch script's srun watched, on two hosts, until it stalls. The script goes on afterwards.
 func watchedBatch(t *testing.T, s *scene, cluster *launchtest.Slurm, m starter) {
 	script := s.file("job.sh", fmt.Sprintf(`#!/bin/sh
