@@ -27,6 +27,7 @@ func (o *attachOptions) flags() *flagSet {
 		f.BoolVar(&o.lazy, "lazy", false, "attach no gdb to a rank before a command other than stacks is about it; until then it runs")
 	})
 	o.declareAttach(f)
+	f.add("Jobs in a queue", o.declareWhenStarted)
 	f.add("Leaving and coming back", o.declareKeep)
 	o.processes = true
 	return f
@@ -67,6 +68,11 @@ func (o *options) declareHosts(f *pflag.FlagSet) {
 	f.StringVar(&o.match, "match", "", "in place of a job: your processes on --hosts whose command lines are like `'PROGRAM ARG...'`, in the order of host and process id")
 }
 
+// declareWhenStarted adds --when-started.
+func (o *options) declareWhenStarted(f *pflag.FlagSet) {
+	f.BoolVar(&o.job.WhenStarted, "when-started", false, "wait until slurm:JOBID, flux:JOBID or pbs:JOBID, which may be in the queue, has started its ranks, and take them then; Ctrl-C leaves the job alone")
+}
+
 // declareForce adds --force of sdm attach.
 func (o *options) declareForce(f *pflag.FlagSet) {
 	f.BoolVar(&o.job.Force, "force", false, "connect to a PMIx server that is known to end when a tool connects")
@@ -85,6 +91,11 @@ func (o *options) validateAttach() error {
 		return errors.New("attach to what? (sdm attach PID of mpirun, slurm:JOBID[.STEP], flux:JOBID, pbs:JOBID, pmix:NAMESPACE, torchrun:ID, pids:PID,PID..., hostfile:FILE or --match 'PROGRAM ARG...')")
 	case len(o.args) > 1:
 		return fmt.Errorf("%q: one job at a time (several processes are pids:%s)", o.args[1], strings.Join(o.args, ","))
+	}
+	if o.job.WhenStarted {
+		if err := job.CheckWhenStarted(o.args[0]); err != nil {
+			return err
+		}
 	}
 	return o.validate()
 }

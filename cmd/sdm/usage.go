@@ -96,6 +96,9 @@ this order, whatever is between them. Words are without directories, or as they 
 are patterns; python is also python3.11. Ranks are in the order of host name and process id. A shell
 or a starter with such a line among its arguments does not match, nor does sdm itself.
 
+With --when-started a job that is in the queue of Slurm, Flux or PBS is waited for, and its ranks are
+taken as soon as they run; Ctrl-C leaves the job alone.
+
 With --lazy the ranks run on, watched: stacks reads them without gdb, and the first other command
 attaches gdb to the ranks that it is about, and to no others.
 

@@ -59,6 +59,7 @@ func (o *watchOptions) flags() *flagSet {
 	f.foot = statusOfWatch
 	f.add("Watching", o.declareWatch)
 	o.declareAttach(f)
+	f.add("Jobs in a queue", o.declareWhenStarted)
 	f.words = func(args []string) error {
 		if name := firstWord(f.FlagSet, args); slices.Contains(job.Starters, job.StarterName(name)) {
 			return fmt.Errorf("%s: write -- before the starter's line (sdm watch [flags] -- %s ...)", name, name)
@@ -132,6 +133,9 @@ func (o *watchOptions) check(dash int) error {
 		return errors.New("a running job or a starter's line: one of the two (sdm watch PID, or sdm watch -- mpirun -n 4 PROGRAM)")
 	case len(o.args) == 0 && o.match == "":
 		return errors.New("watch what? (sdm watch -- mpirun -n 4 PROGRAM, or the PID of mpirun, slurm:JOBID[.STEP], flux:JOBID, pbs:JOBID, pids:PID,PID..., hostfile:FILE or --match 'PROGRAM ARG...')")
+	}
+	if o.line != nil && o.job.WhenStarted {
+		return errors.New("--when-started: the line is started here (it is for sdm watch slurm:JOBID and its like)")
 	}
 	if o.line == nil {
 		if err := o.validateAttach(); err != nil {
@@ -217,7 +221,11 @@ func (w *watch) running() console.Status {
 			return endProcesses(pids)
 		}
 	}
-	j, err := job.Attach(l.ctx, o.spec(), w.io(), o.target)
+	io := w.io()
+	if o.job.WhenStarted {
+		io.Remark = w.remark
+	}
+	j, err := job.Attach(l.ctx, o.spec(), io, o.target)
 	if err != nil {
 		return w.app.failed(err, console.StatusNotStarted)
 	}

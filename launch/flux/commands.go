@@ -30,6 +30,11 @@ func signal(id ID, name string) []string {
 // cancel returns the command that ends a job.
 func cancel(id ID) []string { return []string{"flux", "cancel", id.String()} }
 
+// WhyQueued returns the command that tells the state of a job and, as far as the release of Flux can, what it waits for.
+func WhyQueued(id ID) []string {
+	return []string{"flux", "jobs", "-n", "-o", "{state} {contextual_info}", id.String()}
+}
+
 // Exec returns the command that runs another one on each node of a job, with the environment and
 // the directory of the caller. Its standard input goes to all of them. It ends when all have ended.
 func Exec(id ID, command []string) []string {

@@ -18,6 +18,24 @@ func QStat(job string) []string { return []string{"qstat", "-f", job} }
 // ReadFirstHost returns the first node of a job from the output of qstat -f: lines "NAME = VALUE",
 // and lines that begin with a tab and continue them. exec_host is HOST/T*P+HOST/T*P….
 func ReadFirstHost(job, text string) (string, error) {
+	values := readAttributes(text)
+	host, _, found := strings.Cut(values["exec_host"], "/")
+	switch {
+	case !found && values["comment"] != "":
+		return "", fmt.Errorf("job %s has no nodes (state %s): %s", job, protocol.Clip(values["job_state"]), protocol.Clip(values["comment"]))
+	case !found:
+		return "", fmt.Errorf("job %s has no nodes (state %s)", job, protocol.Clip(values["job_state"]))
+	}
+	return host, protocol.CheckHost(host)
+}
+
+// ReadState returns the state of a job, a letter, and what PBS says of it, from the same output.
+func ReadState(text string) (state, comment string) {
+	values := readAttributes(text)
+	return protocol.Clip(values["job_state"]), protocol.Clip(values["comment"])
+}
+
+func readAttributes(text string) map[string]string {
 	values := map[string]string{}
 	last := ""
 	for line := range strings.Lines(text) {
@@ -31,14 +49,7 @@ func ReadFirstHost(job, text string) (string, error) {
 			values[last] = strings.TrimSpace(value)
 		}
 	}
-	host, _, found := strings.Cut(values["exec_host"], "/")
-	switch {
-	case !found && values["comment"] != "":
-		return "", fmt.Errorf("job %s has no nodes (state %s): %s", job, protocol.Clip(values["job_state"]), protocol.Clip(values["comment"]))
-	case !found:
-		return "", fmt.Errorf("job %s has no nodes (state %s)", job, protocol.Clip(values["job_state"]))
-	}
-	return host, protocol.CheckHost(host)
+	return values
 }
 
 // FirstLine returns the first host of a node file (PBS_NODEFILE).

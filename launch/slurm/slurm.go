@@ -8,6 +8,7 @@ import (
 	"strings"
 
 	"sdm/launch"
+	"sdm/protocol"
 	"sdm/protocol/pattern"
 )
 
@@ -74,6 +75,32 @@ func (s Step) ChooseStep(listed string) (chosen Step, inner bool, err error) {
 
 // Nodes returns the command whose output ReadNodes reads.
 func (s Step) Nodes() []string { return []string{"squeue", "-h", "-j", s.Job, "-o", "%A %T %N %i"} }
+
+// Queue returns the command whose output ReadQueue reads.
+func (s Step) Queue() []string { return []string{"squeue", "-h", "-j", s.Job, "-o", "%T %r"} }
+
+// Running is the state of a job that has its nodes (squeue(1)).
+const Running = "RUNNING"
+
+// ReadQueue returns the state of a job, of several that of one that runs, and why it does not run. known is false if no
+// such job is in the queue.
+func ReadQueue(text string) (state, why string, known bool) {
+	for line := range strings.Lines(text) {
+		one, reason, _ := strings.Cut(strings.TrimSpace(line), " ")
+		if one == "" || known && one != Running {
+			continue
+		}
+		state, known = one, true
+		why = strings.ToLower(one)
+		if reason != "" && reason != "None" {
+			why += " (" + reason + ")"
+		}
+	}
+	return state, protocol.Clip(why), known
+}
+
+// IsUnknown reports whether an error of squeue says that there is no such job.
+func IsUnknown(text string) bool { return strings.Contains(text, "Invalid job id") }
 
 // Part is a component of a heterogeneous job, or the whole of a job of another kind.
 type Part struct {

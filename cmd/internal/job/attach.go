@@ -21,6 +21,11 @@ import (
 func Attach(ctx context.Context, s Spec, io IO, target string) (*Job, error) {
 	b := s.builder(io)
 	f := finder{b, &s, &io}
+	if s.WhenStarted {
+		if err := f.awaitStart(ctx, target); err != nil {
+			return nil, failed(console.StatusNotStarted, err)
+		}
+	}
 	here := startEarly(b, target)
 	p, holder, err := f.find(ctx, target)
 	release := func() {

@@ -43,6 +43,8 @@ type Spec struct {
 	StdinFile    string        // what the starter reads; "": our standard input
 	ChangesRanks bool          // their environment or directory differs from what the starter gives
 
+	WhenStarted bool // for Attach: a job that is in a queue is waited for
+
 	PMIxLog bool // PMIx servers write what the session does to the log of the system
 	Force   bool // a PMIx server is used even if it is known to end when a tool connects
 }

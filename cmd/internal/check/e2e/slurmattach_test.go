@@ -8,6 +8,7 @@ import (
 	"path/filepath"
 	"strconv"
 	"strings"
+	"syscall"
 	"testing"
 
 	"sdm/launch/launchtest"
@@ -31,6 +32,7 @@ func TestSlurmAttach(t *testing.T) {
 	}
 	t.Run("full interconnect, sattach of no use", func(t *testing.T) { hardSlurm(t, s.sub(t), cluster) })
 	t.Run("attach by the job's number", func(t *testing.T) { attachByNumber(t, s.sub(t), cluster) })
+	t.Run("attach to a job in the queue", func(t *testing.T) { attachWhenStarted(t, s.sub(t), cluster) })
 	for k, m := range starters {
 		if !inTurn(0, k) {
 			continue
@@ -58,6 +60,30 @@ func attachByNumber(t *testing.T, s *scene, cluster *launchtest.Slurm) {
 	s.file("end", "", 0o600)
 	job.exits(0)
 	job.says("done 0\n", "done 1\n", "done 2\n", "done 3\n")
+}
+
+// attachWhenStarted attaches to a job that waits in the queue, as soon as its script has called srun. A front end that is
+// interrupted before leaves the job alone.
+func attachWhenStarted(t *testing.T, s *scene, cluster *launchtest.Slurm) {
+	end := filepath.Join(s.dir, "end")
+	script := s.file("job.sh", "#!/bin/sh\nsleep 1\nsrun -n 2 --mpi=none sh -c 'while [ ! -e "+end+" ]; do sleep 0.1; done'\n", 0o700)
+	id := s.submit(cluster, "-H", "-n", "2", "-N", "2", "-o", filepath.Join(s.dir, "out"), script)
+	attach := func(args ...string) *console {
+		args = append([]string{"attach", "--when-started", "-b", "-e", "info threads"}, args...)
+		return &console{process: s.on(cluster.Hosts, 0, "sdm", append(args, "slurm:"+id)...), size: 2}
+	}
+	gone, front := attach(), attach()
+	gone.after(gone.err, "has not started its ranks: pending (JobHeldUser)")
+	gone.signal(syscall.SIGINT)
+	gone.exits(130)
+	front.after(front.err, "has not started its ranks: pending (JobHeldUser)")
+	s.on(cluster.Hosts, 0, "scontrol", "release", id).exits(0)
+	front.exits(0)
+	front.folded("attached, ", "")
+	s.file("end", "", 0o600)
+	s.completes(cluster, id)
+	late := attach()
+	late.exits(3)
 }
 
 // attachInside attaches to jobs of which only the number is known and whose ranks mpirun has
