@@ -260,7 +260,7 @@ func (w *watch) follow(c *child) *sentinel.Result {
 		target, pids := s.Target(time.Now())
 		if target != "" && !c.hasEnded() {
 			var result *sentinel.Result
-			if result, trouble = w.once(c, target, pids, s.Current(pids)); result != nil {
+			if result, trouble = w.once(c, target, s.Current(pids)); result != nil {
 				found, watched, pause = result, true, time.Second
 			}
 			if trouble != nil {
@@ -286,35 +286,42 @@ func (w *watch) tellUnknown(trouble error) {
 
 // once watches the ranks of a target until they have ended, or the starter. The result is nil if they could not be
 // watched. current reports whether the processes are still the ranks.
-func (w *watch) once(c *child, target string, pids []int, current func() bool) (*sentinel.Result, error) {
-	return w.with(c, target, pids, func(cfg *sentinel.Config, _ func()) { cfg.Current = current })
+func (w *watch) once(c *child, target string, current func() bool) (*sentinel.Result, error) {
+	return w.with(c, target, func(cfg *sentinel.Config, _ func()) { cfg.Current = current })
 }
 
-// lookAt looks at all processes of the line, none of which is watched, since their output is silent.
-func (w *watch) lookAt(c *child, s *job.Started, asked time.Duration) *sentinel.Result {
-	target, pids := s.Processes()
+// lookAt looks at a job that is not watched, since its output is silent.
+func (w *watch) lookAt(c *child, s *job.Started, asked time.Duration) (result *sentinel.Result) {
 	looked := false
-	result, err := w.with(c, target, pids, func(cfg *sentinel.Config, end func()) {
-		once := make(chan time.Duration, 1)
-		once <- asked
-		cfg.Asked = once
-		cfg.Stalled = func(ctx context.Context, x *sentinel.Sight) {
-			looked = true
-			w.stalled(ctx, x)
-			end()
+	for _, target := range s.Now() {
+		if looked || c.hasEnded() {
+			return result
 		}
-	})
-	if !looked && !c.hasEnded() { // it cannot be looked at
-		w.plan.log.Info("the processes cannot be looked at", "target", target, "err", err)
+		var err error
+		result, err = w.with(c, target, func(cfg *sentinel.Config, end func()) {
+			once := make(chan time.Duration, 1)
+			once <- asked
+			cfg.Asked = once
+			cfg.Stalled = func(ctx context.Context, x *sentinel.Sight) {
+				looked = true
+				w.stalled(ctx, x)
+				end()
+			}
+		})
+		if !looked {
+			w.plan.log.Info("the job cannot be looked at", "target", target, "err", err)
+		}
+	}
+	if !looked && !c.hasEnded() {
 		ctx, cancel := c.until(0)
 		defer cancel()
-		w.stalled(ctx, &sentinel.Sight{At: time.Now(), Asked: asked, Ranks: rank.Range(0, rank.ID(len(pids)-1))})
+		w.stalled(ctx, &sentinel.Sight{At: time.Now(), Asked: asked})
 	}
 	return result
 }
 
 // with watches the ranks of a target, as the configuration says that a function has changed. end ends that.
-func (w *watch) with(c *child, target string, pids []int, change func(cfg *sentinel.Config, end func())) (*sentinel.Result, error) {
+func (w *watch) with(c *child, target string, change func(cfg *sentinel.Config, end func())) (*sentinel.Result, error) {
 	ctx, cancel := c.until(0)
 	defer cancel()
 	whole := w.plan.clock

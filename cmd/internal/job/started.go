@@ -116,8 +116,15 @@ func (s *Started) tree() []int {
 	return all[:min(len(all), maxProcesses)]
 }
 
-// Processes returns the target that names all processes of the tree, whatever they are.
-func (s *Started) Processes() (target string, pids []int) { return named(s.tree()) }
+// Now returns the targets by which the job may be looked at now, the better one first: its ranks if they are there, and
+// all processes of the tree, whatever they are.
+func (s *Started) Now() (targets []string) {
+	if target, _ := s.find(); target != "" {
+		targets = append(targets, target)
+	}
+	all, _ := named(s.tree())
+	return append(targets, all)
+}
 
 // named returns the target that names processes, the first of which is rank 0.
 func named(pids []int) (string, []int) {
