@@ -104,9 +104,9 @@ func (o *watchOptions) plan(a *app, f *flagSet) (*plan, error) {
 	p.alone = func() console.Status {
 		defer p.close()
 		if o.target == "" {
-			return w.summarize(w.starter())
+			return w.summarize(w.commandLine(), w.starter())
 		}
-		return w.summarize(w.running())
+		return w.summarize(w.commandLine(), w.running())
 	}
 	return p, nil
 }

@@ -48,26 +48,6 @@ func (w *watch) config(j *job.Job) sentinel.Config {
 	}
 }
 
-// listen begins to listen to the output of a process, if the user wants to know of its silence.
-func (w *watch) listen(pid int) (err error) {
-	if w.o.quietFor == 0 {
-		return nil
-	}
-	if pid == 0 {
-		return fmt.Errorf("--quiet-for: of which process is the output? (give the PID of the starter or the starter's line, not %s)", w.o.target)
-	}
-	if w.ears, err = listen(outputOf(pid), w.out); err == nil {
-		w.ears.follow(w.o.quietFor)
-	}
-	return err
-}
-
-// remark shows a message to the user, which is no output of the job.
-func (w *watch) remark(said string) {
-	w.app.remark(said)
-	w.ears.forget()
-}
-
 // io returns what the job uses of this process. The job's output is not ours, so that only the log is told of what is
 // done for it.
 func (w *watch) io() job.IO {

@@ -64,7 +64,9 @@ func listen(paths []string, files *outputs) (*ears, error) {
 			return nil, fmt.Errorf("--quiet-for: it cannot be seen whether the job writes output: %s: %w", path, err)
 		}
 	}
-	return &ears{fd: fd, files: files, size: files.size(), due: make(chan time.Duration, 1), over: make(chan struct{})}, nil
+	e := &ears{fd: fd, files: files, size: files.size(), over: make(chan struct{})}
+	e.due = make(chan time.Duration, 1)
+	return e, nil
 }
 
 // outputOf returns the names of the standard output and the standard error of a process.
@@ -145,4 +147,24 @@ func (e *ears) close() {
 	close(e.over)
 	e.group.Wait()
 	unix.Close(e.fd)
+}
+
+// listen begins to listen to the output of a process, if the user wants to know of its silence.
+func (w *watch) listen(pid int) (err error) {
+	if w.o.quietFor == 0 {
+		return nil
+	}
+	if pid == 0 {
+		return fmt.Errorf("--quiet-for: of which process is the output? (give the PID of the starter or the starter's line, not %s)", w.o.target)
+	}
+	if w.ears, err = listen(outputOf(pid), w.out); err == nil {
+		w.ears.follow(w.o.quietFor)
+	}
+	return err
+}
+
+// remark shows a message to the user, which is no output of the job.
+func (w *watch) remark(said string) {
+	w.app.remark(said)
+	w.ears.forget()
 }

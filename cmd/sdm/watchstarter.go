@@ -189,8 +189,8 @@ func (c *child) until(after time.Duration) (context.Context, context.CancelFunc)
 	return ctx, cancel
 }
 
-// end ends the job: the starter gets SIGTERM, and then all processes of its tree, and SIGKILL what is left. It says what
-// has ended.
+// end ends the job: the starter gets SIGTERM, then all processes of its tree, and SIGKILL what is left. It says what has
+// ended.
 func (c *child) end() string {
 	c.asked.Store(true)
 	count, left, proved := c.below.End(killWait)
@@ -321,7 +321,7 @@ func (w *watch) lookAt(c *child, s *job.Started, asked time.Duration) (result *s
 }
 
 // with watches the ranks of a target, as the configuration says that a function has changed. end ends that.
-func (w *watch) with(c *child, target string, change func(cfg *sentinel.Config, end func())) (*sentinel.Result, error) {
+func (w *watch) with(c *child, target string, change func(*sentinel.Config, func())) (*sentinel.Result, error) {
 	ctx, cancel := c.until(0)
 	defer cancel()
 	whole := w.plan.clock

@@ -100,8 +100,8 @@ func fenced(text string) string {
 	return fence + "\n" + text + "\n" + fence + "\n"
 }
 
-// summarize tells what was found, and returns the exit status.
-func (w *watch) summarize(status console.Status) console.Status {
+// summarize tells what was found in a job with a command line, and returns the exit status.
+func (w *watch) summarize(line []string, status console.Status) console.Status {
 	now := time.Now()
 	if w.said.kind != "" {
 		w.app.remark("watch: summary: " + w.said.line(status, now))
@@ -111,7 +111,7 @@ func (w *watch) summarize(status console.Status) console.Status {
 	}
 	f, err := os.OpenFile(w.o.summary, os.O_WRONLY|os.O_APPEND|os.O_CREATE, cmp.Or(w.o.mode, 0o666))
 	if err == nil {
-		_, err = f.WriteString(w.said.markdown(w.commandLine(), status, now))
+		_, err = f.WriteString(w.said.markdown(line, status, now))
 		if e := f.Close(); err == nil {
 			err = e
 		}

@@ -30,7 +30,8 @@ func signal(id ID, name string) []string {
 // cancel returns the command that ends a job.
 func cancel(id ID) []string { return []string{"flux", "cancel", id.String()} }
 
-// WhyQueued returns the command that tells the state of a job and, as far as the release of Flux can, what it waits for.
+// WhyQueued returns the command that tells the state of a job and, as far as the release of Flux can, what it waits
+// for.
 func WhyQueued(id ID) []string {
 	return []string{"flux", "jobs", "-n", "-o", "{state} {contextual_info}", id.String()}
 }

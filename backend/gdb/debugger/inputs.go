@@ -129,8 +129,9 @@ func (m *Machine) HaveRead(now time.Duration, o *values.MemoryRead, sums []uint6
 }
 
 // Start attaches to the target and answers request id. stopAt is where a held target stops first: a
-// location, "entry", "none", or "", which is main. Another target is at its first instruction unless stopAt is "". wait is the time for an answer, 0: no limit. frozen says
-// that the target is stopped by SIGSTOP. gdb need not have started yet.
+// location, "entry", "none", or "", which is main. Another target is at its first instruction unless stopAt is "".
+// wait is the time for an answer, 0: no limit. frozen says that the target is stopped by SIGSTOP. gdb need not have
+// started yet.
 func (m *Machine) Start(now time.Duration, id protocol.RequestID, stopAt string, wait time.Duration, frozen bool) {
 	m.now = now
 	q := &request.Request{Command: &request.Command{Name: "attach"}, ID: id, Began: now}

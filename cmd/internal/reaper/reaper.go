@@ -189,9 +189,9 @@ const (
 	lookAgain  = 50 * time.Millisecond
 )
 
-// End ends the command and all its descendants on this host: the command gets SIGTERM, after its end all others do, and
-// SIGKILL what has not ended in that time. It returns how many there were at most, and what is left. proved: the kernel has
-// said that nothing is.
+// End ends the command and all its descendants on this host: the command gets SIGTERM, after its end all others do,
+// and SIGKILL what has not ended in that time. It returns how many there were at most, and what is left. proved: the
+// kernel has said that nothing is.
 func (c *Command) End(grace time.Duration) (count int, left []Left, proved bool) {
 	count = len(below(c.cmd.Process.Pid))
 	until := time.Now().Add(grace)
@@ -234,8 +234,8 @@ func (c *Command) await(closed <-chan struct{}, d time.Duration) bool {
 	}
 }
 
-// signal sends a signal to all descendants, and returns how many there are. A number is looked at again once the process
-// that has it is held by a pidfd: it may have come to another process since the list was read.
+// signal sends a signal to all descendants, and returns how many there are. A number is looked at again once the
+// process that has it is held by a pidfd: it may have come to another process since the list was read.
 func (c *Command) signal(s syscall.Signal) (count int) {
 	for _, p := range below(c.cmd.Process.Pid) {
 		fd, err := unix.PidfdOpen(p.PID, 0)

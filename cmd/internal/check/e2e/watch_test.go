@@ -260,7 +260,7 @@ echo never
 		" 2>err | cat; wait")
 	w.exits(0)
 	said := s.text("err")
-	for _, want := range []string{"sdm: watch: stall: no output for 3", "deadlock: ", "written: hangs/sdm-hang-", ", none is left on this host\n",
+	for _, want := range []string{"sdm: watch: stall: no output for 3", "3 waits for 2 (receive tag 99", "written: hangs/sdm-hang-", ", none is left on this host\n",
 		"sdm: watch: summary: stall after ", "; status 124\n"} {
 		if !strings.Contains(said, want) {
 			t.Errorf("standard error has no %q:\n%s", want, said)
@@ -269,7 +269,7 @@ echo never
 	if out := w.out.text(); strings.Count(out, "rank ") != 5 || strings.Contains(out, "never") {
 		t.Errorf("standard output is\n%s", out)
 	}
-	if page := s.text("sum.md"); !strings.HasPrefix(page, "### sdm watch: stall; exit status 124 after ") || !strings.Contains(page, "deadlock: ") {
+	if page := s.text("sum.md"); !strings.HasPrefix(page, "### sdm watch: stall; exit status 124 after ") || !strings.Contains(page, "3 waits for 2 (receive tag 99") {
 		t.Errorf("the summary is\n%s", page)
 	}
 	pid, err := strconv.Atoi(strings.TrimSpace(strings.TrimPrefix(s.text("pid"), "daemon ")))
