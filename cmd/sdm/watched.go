@@ -44,7 +44,7 @@ func (w *watch) config(j *job.Job) sentinel.Config {
 		Session: j.Session, Ranks: j.Ranks, First: present(j.First, j), Started: j.Started,
 		Judge: progress.Config{Stall: cmp.Or(w.o.stall, forever), Interval: w.o.interval, Value: w.o.progress != ""},
 		Value: w.o.progress, Wait: w.o.console.wait, Output: w.out.size, Remark: w.remark, Log: w.plan.log,
-		Asked: w.ears.silent(), Stalled: w.stalled,
+		Asked: w.ears.silent(), Enough: w.isEnough, Stalled: w.stalled,
 	}
 }
 

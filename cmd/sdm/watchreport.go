@@ -13,6 +13,7 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"slices"
 	"strconv"
 	"strings"
 	"syscall"
@@ -74,6 +75,12 @@ func (w *watch) stalled(ctx context.Context, x *sentinel.Sight) {
 		w.said.ended = w.kill()
 		w.remark("watch: " + w.said.ended)
 	}
+}
+
+// isEnough reports whether all that is said of what was seen is certain.
+func (w *watch) isEnough(x *sentinel.Sight) bool {
+	f := w.fileOf(x, hangfile.Reason{})
+	return !slices.ContainsFunc(f.Verdict, func(v hangfile.Finding) bool { return !v.Certain })
 }
 
 // withoutText says for how long there was no progress, and why that is longer than asked.

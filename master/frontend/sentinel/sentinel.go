@@ -35,6 +35,9 @@ type Config struct {
 	Output func() int64
 	// Asked asks for a look at once, with a reason of the caller's; nil: nobody does.
 	Asked <-chan time.Duration
+	// Enough reports whether what was seen at a stall tells what can be known; else there are further looks, looks at
+	// most: on a busy host ranks that spin cannot always be read. nil: it does.
+	Enough func(*Sight) bool
 	// Stalled is called when the job has stalled, once until there is progress again, and with what was seen when a look
 	// was asked for. Meanwhile no samples are taken.
 	Stalled func(context.Context, *Sight)
@@ -84,10 +87,11 @@ var ErrNoRank = errors.New("no rank can be watched")
 // sampleLimit is the number of different values of the column of changes.
 const sampleLimit = 64
 
-// Evidence of a stall: as many samples, and the time between them.
+// Evidence of a stall: as many samples, the time between them, and how often that is tried.
 const (
 	evidence      = 4
 	evidenceEvery = 150 * time.Millisecond
+	looks         = 3
 )
 
 // sentinel is one run.
@@ -400,12 +404,17 @@ func (s *sentinel) sight(answers []session.Event) *Sight {
 // stalled collects evidence of a stall and says it. Ranks that have ended are asked as well: others may wait for them.
 func (s *sentinel) stalled(ctx context.Context, asked time.Duration) error {
 	args := protocol.Args{Samples: evidence, Every: evidenceEvery.String()}
-	answers, err := s.stacks(ctx, "", args)
-	if err != nil {
-		return err
-	}
-	if len(answers) > 0 {
-		s.result.Sight = s.sight(answers)
+	for look := 1; ; look++ {
+		answers, err := s.stacks(ctx, "", args)
+		if err != nil {
+			return err
+		}
+		if len(answers) > 0 {
+			s.result.Sight = s.sight(answers)
+		}
+		if look == looks || s.cfg.Enough == nil || s.result.Sight == nil || s.cfg.Enough(s.result.Sight) {
+			break
+		}
 	}
 	x := s.result.Sight
 	if x == nil {
