@@ -19,6 +19,9 @@ const (
 	// startEvery is the time between two questions whether a job has started: ranks are to be held within two seconds
 	// of their start.
 	startEvery = time.Second
+	// soonEvery is that time, for soonFor, once a job has its nodes: most scripts start their ranks at once.
+	soonEvery = 250 * time.Millisecond
+	soonFor   = 30 * time.Second
 	// lookInside is the time between two searches, on the nodes of a job that runs, for ranks that its resource manager
 	// does not know; it doubles up to longestInside.
 	lookInside    = 2 * time.Second
@@ -31,6 +34,7 @@ const (
 type queued struct {
 	started bool   // its ranks are there
 	why     string // else: why they are not
+	soon    bool   // they are expected at any moment
 }
 
 // CheckWhenStarted returns what is wrong with a target of a waiting attach.
@@ -76,8 +80,6 @@ func (f finder) awaitStart(ctx context.Context, target string) error {
 		}
 		ask = func(ctx context.Context) (queued, error) { return f.askPBS(ctx, j) }
 	}
-	tick := time.NewTicker(startEvery)
-	defer tick.Stop()
 	for last := ""; ; {
 		one, cancel := context.WithTimeout(ctx, askWait)
 		q, err := ask(one)
@@ -93,8 +95,12 @@ func (f finder) awaitStart(ctx context.Context, target string) error {
 			last = q.why
 			f.waits(text, q.why)
 		}
+		pause := startEvery
+		if q.soon {
+			pause = soonEvery
+		}
 		select {
-		case <-tick.C:
+		case <-time.After(pause):
 		case <-ctx.Done():
 			return fmt.Errorf("%s has not started: %w", target, context.Cause(ctx))
 		}
@@ -114,6 +120,7 @@ func (f finder) waits(job, why string) {
 type slurmQueue struct {
 	finder
 	step  slurm.Step
+	ran   time.Time     // when it was first seen to run
 	next  time.Time     // when to look inside again
 	pause time.Duration // after that
 }
@@ -133,6 +140,9 @@ func (s *slurmQueue) ask(ctx context.Context) (queued, error) {
 	case state != slurm.Running:
 		return queued{why: why}, nil
 	}
+	if s.ran.IsZero() {
+		s.ran = time.Now()
+	}
 	if s.step.HasSLUID() { // steps are not listed by it
 		return queued{started: true}, nil
 	}
@@ -148,7 +158,8 @@ func (s *slurmQueue) ask(ctx context.Context) (queued, error) {
 		s.pause = min(max(2*s.pause, lookInside), longestInside)
 		s.next = time.Now().Add(s.pause)
 	}
-	return queued{why: "it runs, and srun or mpirun has started no ranks in it yet"}, nil
+	why = "it runs, and srun or mpirun has started no ranks in it yet"
+	return queued{why: why, soon: time.Since(s.ran) < soonFor}, nil
 }
 
 // askFlux asks about a job of Flux: it tells the processes of a job once they are started, and waits for that.
