@@ -198,3 +198,10 @@ func FuzzRead(f *testing.F) {
 		}
 	})
 }
+
+func TestReadState(t *testing.T) {
+	text := "Job Id: 12.pbs\n    job_state = Q\n    comment = Not Running: Insufficient\n\tamount of resource: ncpus\n"
+	if state, why := ReadState(text); state != "Q" || why != "Not Running: Insufficientamount of resource: ncpus" {
+		t.Errorf("%q, %q", state, why)
+	}
+}

@@ -156,3 +156,18 @@ func FuzzReadPids(f *testing.F) {
 		}
 	})
 }
+
+func TestReadQueue(t *testing.T) {
+	for text, want := range map[string]string{
+		"PENDING Resources\n":           "PENDING pending (Resources) true",
+		"RUNNING None\n":                "RUNNING running true",
+		"PENDING (a b)\nRUNNING None\n": "RUNNING running true", // of an array
+		"RUNNING None\nPENDING X\n":     "RUNNING running true",
+		"":                              "  false",
+	} {
+		state, why, known := ReadQueue(text)
+		if got := fmt.Sprint(state, " ", why, " ", known); got != want {
+			t.Errorf("%q: %s, want %s", text, got, want)
+		}
+	}
+}
