@@ -253,7 +253,10 @@ func TestWatchCI(t *testing.T) {
 	s := newScene(t)
 	script := s.file("ci.sh", `#!/bin/sh
 (setsid sh -c 'trap "" TERM; echo daemon $$ >&3; while :; do sleep 1000; done' 3>pid >/dev/null 2>&1 &)
-`+m.command+" -n 5 "+m.program("hang")+` tag
+`+m.command+" -n 5 "+m.program("hang")+` tag >out &
+until [ $(grep -c rank out) = 5 ]; do echo .; sleep 0.2; done
+cat out
+wait
 echo never
 `, 0o700)
 	w := s.start("sh", "-c", unraced("sdm")+" watch --stall 0 --quiet-for 3s --on-stall kill --stall-status 124 --summary sum.md -o hangs/ -- "+script+
