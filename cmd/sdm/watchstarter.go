@@ -189,8 +189,8 @@ func (c *child) until(after time.Duration) (context.Context, context.CancelFunc)
 	return ctx, cancel
 }
 
-// end ends the job: the starter gets SIGTERM, then all processes of its tree, and SIGKILL what is left. It says what has
-// ended.
+// end ends the job: the starter gets SIGTERM, then all processes of its tree, and SIGKILL what is left. It says what
+// has ended.
 func (c *child) end() string {
 	c.asked.Store(true)
 	count, left, proved := c.below.End(killWait)
