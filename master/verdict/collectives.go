@@ -21,6 +21,8 @@ type collective struct {
 	// ofRequests: the calls wait for requests of collectives. Members that are in none of the calls may have made
 	// their request.
 	ofRequests bool
+	// counted: a library has counted who is in the calls. Nothing about them is certain, but it is known who is absent.
+	counted bool
 }
 
 // isOfRequests reports whether a call waits for a request of a collective.
@@ -43,6 +45,10 @@ func (s *solver) addCollectives() {
 	}
 	inside := map[string]rank.Set{} // by communicator, ranks that have stopped in its calls
 	for _, c := range s.g.Calls() {
+		if c.IsCounted() {
+			s.counted = s.counted.Union(c.Ranks)
+			s.unsure = s.unsure.Union(c.Ranks)
+		}
 		inside[c.Comm] = inside[c.Comm].Union(c.Ranks.Intersect(s.fixed))
 	}
 	for _, x := range collectivesOf(s.g, s.fixed) {
@@ -57,6 +63,14 @@ func (s *solver) addCollectives() {
 		}
 		members := x.comm.Members.Union(x.comm.Remote)
 		x.absent = members.Minus(x.in)
+		if x.counted {
+			x.absent = x.absent.Minus(inside[x.comm.Key])
+			x.comm.Name = s.alsoNamed(&x.comm)
+			x.compare()
+			s.blocked = s.blocked.Union(x.in)
+			s.collectives = append(s.collectives, x)
+			continue
+		}
 		if some := x.absent.Intersect(maybe); !some.IsEmpty() {
 			x.absent = x.absent.Minus(some)
 			s.unsure = s.unsure.Union(x.in)
@@ -90,6 +104,22 @@ func (s *solver) addCollectives() {
 	}
 }
 
+// alsoNamed returns the name of a communicator in which collectives were counted, with the name by which the program
+// knows it: that of the only other one with the same members.
+func (s *solver) alsoNamed(counted *wait.Comm) string {
+	name := ""
+	for _, c := range s.g.Comms() {
+		if c.Key == counted.Key || c.Name == "" || !c.Remote.IsEmpty() || !c.Members.Equal(counted.Members) {
+			continue
+		}
+		if name != "" {
+			return counted.Name
+		}
+		name = c.Name + ", "
+	}
+	return name + counted.Name
+}
+
 // collectivesOf returns the calls of a graph by communicator, without the ranks that are fixed. Those that wait for
 // requests are collectives of their own.
 func collectivesOf(g *wait.Graph, fixed rank.Set) (all []collective) {
@@ -99,7 +129,8 @@ func collectivesOf(g *wait.Graph, fixed rank.Set) (all []collective) {
 			n = len(calls)
 		}
 		comm, _ := g.Comm(calls[0].Comm)
-		x, requests := collective{comm: comm}, collective{comm: comm, ofRequests: true}
+		x := collective{comm: comm, counted: calls[0].IsCounted()}
+		requests := collective{comm: comm, ofRequests: true}
 		for _, c := range calls[:n] {
 			c.Ranks = c.Ranks.Minus(fixed)
 			if c.Ranks.IsEmpty() {

@@ -28,6 +28,14 @@ func Rows(g *wait.Graph) []Row { return newSolver(g, 1).rows() }
 
 func (s *solver) rows() (rows []Row) {
 	g := s.g
+	var counted []Row // of calls whose callers are not known
+	add := func(c *wait.Call, row Row) {
+		if c.IsCounted() {
+			counted = append(counted, row)
+		} else {
+			rows = append(rows, row)
+		}
+	}
 	for i := range s.collectives {
 		x := &s.collectives[i]
 		for _, c := range x.calls {
@@ -35,13 +43,13 @@ func (s *solver) rows() (rows []Row) {
 			if x.mismatch == "" {
 				row.For = x.absent
 			}
-			rows = append(rows, row)
+			add(&c, row)
 		}
 	}
 	for _, c := range g.Calls() {
 		if c.Ranks = c.Ranks.Intersect(s.fixed); !c.Ranks.IsEmpty() {
 			comm, _ := g.Comm(c.Comm)
-			rows = append(rows, Row{Ranks: c.Ranks, Text: callText(&c) + " on " + commName(comm)})
+			add(&c, Row{Ranks: c.Ranks, Text: callText(&c) + " on " + commName(comm)})
 		}
 	}
 	for i := range g.Edges() {
@@ -55,14 +63,32 @@ func (s *solver) rows() (rows []Row) {
 			rows[i].Text += calledBy(g, rows[i].Ranks)
 		}
 	}
+	rows = append(rows, counted...)
 	for i, d := range g.Doings() {
-		if rest := d.Ranks.Minus(s.blocked.Minus(s.fixed)); !rest.IsEmpty() {
+		rest := d.Ranks.Minus(s.blocked.Minus(s.fixed))
+		if !rest.IsEmpty() {
 			first, _ := rest.Min()
 			rows = append(rows, Row{Ranks: rest, Text: s.doesBy(first, &g.Doings()[i])})
+		}
+		if also := d.Ranks.Minus(rest).Intersect(s.counted).Minus(s.seen()); !also.IsEmpty() {
+			rows = append(rows, Row{Ranks: also, Text: s.threadsText(&g.Doings()[i])})
 		}
 	}
 	slices.SortStableFunc(rows, func(a, b Row) int { return compareFirst(a.Ranks, b.Ranks) })
 	return rows
+}
+
+// seen returns the ranks that were seen in a call.
+func (s *solver) seen() (ranks rank.Set) {
+	for _, c := range s.g.Calls() {
+		if !c.IsCounted() {
+			ranks = ranks.Union(c.Ranks)
+		}
+	}
+	for i := range s.g.Edges() {
+		ranks = ranks.Union(s.g.Edges()[i].Pairs.Ranks())
+	}
+	return ranks
 }
 
 // compareFirst compares the lowest ranks of two sets.

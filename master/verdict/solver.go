@@ -21,6 +21,7 @@ type solver struct {
 	blocked     rank.Set // that wait in MPI
 	fixed       rank.Set // that do not wait for other ranks even if they are in a call: stopped, dead and so on
 	torch       rank.Set // in calls of torch.distributed: only those that have not run are sure not to have gone on
+	counted     rank.Set // in collectives that a library has counted
 	told        rank.Set // of which a finding says what they do
 	unnamed     rank.Set // in calls of libraries that may be any call of MPI
 	unsure      rank.Set // of which it is not known whether they wait for all of their arcs
@@ -75,7 +76,7 @@ func newSolver(g *wait.Graph, samples int) *solver {
 		}
 	}
 	for _, c := range g.Calls() {
-		if !isMPI(c.Function) {
+		if !isMPI(c.Function) && !c.IsCounted() {
 			s.torch = s.torch.Union(c.Ranks)
 		}
 	}
