@@ -9,6 +9,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"net/netip"
 	"slices"
 	"strings"
 
@@ -26,12 +27,16 @@ type Found struct {
 	// jobs on this host that the name that was asked for may mean.
 	Jobs  []string `json:"jobs,omitempty"`
 	Error string   `json:"error,omitempty"` // why there are no ranks
+	// Addresses are those of the host, if it was asked for processes that listen.
+	Addresses []netip.Addr `json:"addresses,omitempty"`
 }
 
 // FoundRank is one rank and its process.
 type FoundRank struct {
 	Rank rank.ID `json:"rank"`
 	PID  int     `json:"pid"`
+	// Inner is its number in a namespace of its own; 0: it has none, or was not asked for.
+	Inner int `json:"inner,omitempty"`
 }
 
 // MaxFound bounds the output of all hosts of one command, in bytes: some 30 a rank.
@@ -49,11 +54,16 @@ func AppendFound(b []byte, host string, table protocol.Proctable, of Whole, trou
 		f.Jobs = several.Jobs
 	}
 	for _, p := range table {
-		f.Ranks = append(f.Ranks, FoundRank{p.Rank, p.PID})
+		f.Ranks = append(f.Ranks, FoundRank{Rank: p.Rank, PID: p.PID})
 	}
 	if trouble != nil {
 		f.Error = trouble.Error()
 	}
+	return f.Append(b)
+}
+
+// Append appends the line of a host.
+func (f Found) Append(b []byte) []byte {
 	text, err := json.Marshal(f)
 	if err != nil {
 		panic(err) // cannot happen: numbers and strings only

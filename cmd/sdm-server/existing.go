@@ -116,6 +116,10 @@ func (o *options) listRanks(stdout io.Writer) error {
 			return err
 		}
 	}
+	if o.listens != 0 {
+		_, err := stdout.Write(launch.Listening(o.listens, host).Append(nil))
+		return err
+	}
 	table, of, trouble := o.ranksHere(host, launch.Unknown)
 	_, err := stdout.Write(launch.AppendFound(nil, host, table, of, trouble))
 	return err

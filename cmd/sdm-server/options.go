@@ -25,6 +25,7 @@ type options struct {
 	byHost                         bool
 	attach, jobid, hydra, match    string
 	list                           bool
+	listens                        int
 	rankVars                       string
 	rankFrom                       launch.RankFrom // read from rankVars
 	background                     bool
@@ -83,8 +84,9 @@ func (o *options) declare(f *pflag.FlagSet) {
 	f.StringVar(&o.jobid, "jobid", "", "`ID` of a running job: the same for its ranks on this host (their PMIX_NAMESPACE, PMI_JOBID, or Slurm's JOB.STEP; Slurm's JOB: those that mpirun has started in it)")
 	f.StringVar(&o.hydra, "hydra", "", "`HOST:PORT`, the --control-port of a running mpiexec of MPICH: the same for the ranks below its proxies on this host")
 	f.StringVar(&o.match, "match", "", "with --list: the user's processes on this host whose `\"PROGRAM ARG...\"` are like that")
+	f.IntVar(&o.listens, "listens", 0, "with --list: the user's processes on this host that listen on this `port`")
 	f.StringVar(&o.rankVars, "rank-from", "", "`RANK[,SIZE[,LOCAL_RANK[,LOCAL_SIZE[,JOB]]]]`: the variables by which a starter that sdm does not know numbers its processes")
-	f.BoolVar(&o.list, "list", false, "only list which ranks of --attach, --jobid, --hydra or --match are on this host, as a line of JSON")
+	f.BoolVar(&o.list, "list", false, "only list which ranks of --attach, --jobid, --hydra, --match or --listens are on this host, as a line of JSON")
 	f.BoolVar(&o.background, "background", false, "close the standard streams after the registration")
 	f.BoolVar(&o.like, "like-ranks", false, "take over environment and directory of the first rank that is attached to, without what makes it a rank or is loaded into it")
 	f.IntVar(&o.size, "size", 0, "servers in the session (default: as the starter says)")
@@ -163,10 +165,12 @@ func (o *options) check(f *pflag.FlagSet) error {
 		return fmt.Errorf("--rank-from: %w", badVars)
 	case moreThanOne(o.attach, o.jobid, o.hydra, o.match):
 		return errors.New("--attach, --jobid, --hydra and --match: give only one of them")
-	case o.match != "" && !o.list:
-		return errors.New("--match goes with --list")
-	case o.list && (!o.existing() || len(chosen) > 0 || len(o.program) > 0):
-		return errors.New("--list goes with one of --attach, --jobid, --hydra and --match, and with nothing else")
+	case (o.match != "" || o.listens != 0) && !o.list:
+		return errors.New("--match and --listens go with --list")
+	case o.list && o.existing() == (o.listens != 0):
+		return errors.New("--list goes with one of --attach, --jobid, --hydra, --match and --listens, and with nothing else")
+	case o.list && (len(chosen) > 0 || len(o.program) > 0):
+		return errors.New("--list goes with one of --attach, --jobid, --hydra, --match and --listens, and with nothing else")
 	case o.list:
 		return nil
 	case len(chosen) == 0:

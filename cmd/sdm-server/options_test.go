@@ -63,7 +63,7 @@ func TestParseRefuses(t *testing.T) {
 		{"no place to meet", "--rendezvous h", "", "--rendezvous h: address h: missing port in address (write HOST:PORT)"},
 		{"a place that cannot be", "--rendezvous h:1,h:99999", "", `--rendezvous h:99999: port "99999" is not a number from 1 to 65535`},
 		{"two kinds of ranks", "--rendezvous h:1 --jobid 1 --hydra h:2", "", "--attach, --jobid, --hydra and --match: give only one of them"},
-		{"a list of nothing", "--list", "", "--list goes with one of --attach, --jobid, --hydra and --match, and with nothing else"},
+		{"a list of nothing", "--list", "", "--list goes with one of --attach, --jobid, --hydra, --match and --listens, and with nothing else"},
 		{"a list and a parent", "--list --hydra h:2 --port 4000", "", "and with nothing else"},
 		{"ranks and a program", "--rendezvous h:1 --hydra h:2 ./a", "", "--attach, --jobid and --hydra go with --rendezvous, and without a program"},
 		{"unknown flag", "--prot 4000", "", "unknown flag: --prot; see sdm-server --help"},
