@@ -36,7 +36,7 @@ func (o *attachOptions) flags() *flagSet {
 // plan checks the options: sdm attach takes control of a running job, which runs on at the end.
 func (o *attachOptions) plan(a *app, f *flagSet) (*plan, error) {
 	o.args = f.Args()
-	if o.lazy {
+	if o.lazy || len(o.args) > 0 && job.RunsOn(o.args[0]) {
 		o.job.Servers.Backend = engineLazy
 	}
 	return a.attaching(&o.options, f, wayAttach)
@@ -88,7 +88,7 @@ func (o *options) validateAttach() error {
 	}
 	switch {
 	case len(o.args) == 0:
-		return errors.New("attach to what? (sdm attach PID of mpirun, slurm:JOBID[.STEP], flux:JOBID, pbs:JOBID, pmix:NAMESPACE, torchrun:ID, pids:PID,PID..., hostfile:FILE or --match 'PROGRAM ARG...')")
+		return errors.New("attach to what? (sdm attach PID of mpirun, slurm:JOBID[.STEP], flux:JOBID, pbs:JOBID, pmix:NAMESPACE, torchrun:ID, nccl:HOST, pids:PID,PID..., hostfile:FILE or --match 'PROGRAM ARG...')")
 	case len(o.args) > 1:
 		return fmt.Errorf("%q: one job at a time (several processes are pids:%s)", o.args[1], strings.Join(o.args, ","))
 	}

@@ -94,7 +94,7 @@ func (s *stackOptions) plan(a *app, f *flagSet) (*plan, error) {
 	case err != nil:
 		return nil, err
 	case len(s.args) == 0 && s.match == "":
-		return nil, errors.New("the " + s.word + " of what? (sdm " + s.word + " PID of mpirun, slurm:JOBID[.STEP], flux:JOBID, pbs:JOBID, pids:PID,PID..., hostfile:FILE or --match 'PROGRAM ARG...')")
+		return nil, errors.New("the " + s.word + " of what? (sdm " + s.word + " PID of mpirun, slurm:JOBID[.STEP], flux:JOBID, pbs:JOBID, nccl:HOST, pids:PID,PID..., hostfile:FILE or --match 'PROGRAM ARG...')")
 	}
 	p, err := a.attaching(&s.options, f, wayLook)
 	if err != nil {

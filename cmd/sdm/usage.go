@@ -72,6 +72,7 @@ sdm attach [flags] slurm:JOBID[.STEP]
 sdm attach [flags] flux:JOBID
 sdm attach [flags] pbs:JOBID[:APID] | pals:APID
 sdm attach [flags] torchrun:ID|torchrun:ADDRESS:PORT
+sdm attach [flags] [--hosts HOST,HOST...|@FILE] nccl:[HOST[:PORT]][@PID]
 sdm attach [flags] pmix:NAMESPACE | pmix:PID | pmix:FILE
 sdm attach [flags] pids:PID,PID...
 sdm attach [flags] hostfile:FILE
@@ -91,6 +92,10 @@ process of the starter, of the server or of any rank, or by a file with the serv
 A job of torchrun is named by its --rdzv_id, by the address of its master, or by the PID of one of
 its agents; --hosts names its other hosts. A starter that sdm does not know numbers its processes
 in variables that --rank-from names.
+nccl: asks NCCL itself, release 2.24 and later, for the processes of a job, whoever has started it: its
+service RAS listens on port 28028 of each host of the job, or where NCCL_RAS_ADDR says. Of several jobs
+the one of process PID is meant. Ranks on other hosts are found if --hosts names these. Ranks run on, as
+with --lazy: NCCL gives up processes that stand for a minute.
 --match takes your processes on --hosts whose program is PROGRAM and whose arguments have the ARGs in
 this order, whatever is between them. Words are without directories, or as they were typed; * ? [...]
 are patterns; python is also python3.11. Ranks are in the order of host name and process id. A shell
@@ -109,7 +114,7 @@ whose PMIx server cannot be asked, are asked for their ranks the same way.
 
 `
 
-const usageStacks = `sdm stacks [flags] PID | slurm:JOBID[.STEP] | flux:JOBID | pbs:JOBID | pmix:NAMESPACE | torchrun:ID | pids:PID,PID... | hostfile:FILE | job:ID | --match 'PROGRAM ARG...'
+const usageStacks = `sdm stacks [flags] PID | slurm:JOBID[.STEP] | flux:JOBID | pbs:JOBID | pmix:NAMESPACE | torchrun:ID | nccl:HOST | pids:PID,PID... | hostfile:FILE | job:ID | --match 'PROGRAM ARG...'
 
 Finds the ranks of a job that runs, as sdm attach does, and writes the stacks of all their
 threads as one tree. No gdb is needed: each process is stopped for about a millisecond, in
@@ -129,15 +134,18 @@ epoll_wait, return EINTR, as they do when a debugger attaches.
 
 `
 
-const usageWaits = `sdm waits [flags] PID | slurm:JOBID[.STEP] | flux:JOBID | pbs:JOBID | pmix:NAMESPACE | torchrun:ID | pids:PID,PID... | hostfile:FILE | job:ID
+const usageWaits = `sdm waits [flags] PID | slurm:JOBID[.STEP] | flux:JOBID | pbs:JOBID | pmix:NAMESPACE | torchrun:ID | nccl:HOST | pids:PID,PID... | hostfile:FILE | job:ID
 
 Finds the ranks of a job that runs, as sdm stacks does, and tells why they do not go on: who
 waits for whom in MPI or torch.distributed, for whom all wait in the end, and what that one does. Then there is a
 line for each call in which ranks are, and for what the others do. No gdb is needed, no
 debug information of MPI and no preparation. docs/hangs.md tells the rules.
 
+nccl:HOST asks NCCL, while the job runs, who is behind in which communicator (docs/launching.md).
+
   sdm waits 4711                          4711 is the process of mpirun
   sdm waits --samples 10 --every 1s 4711  the same in ten samples is more certain
+  sdm waits nccl:localhost                a training job, by NCCL 2.24 and later
   sdm waits --dot 4711 | dot -Tsvg > waits.svg
 
 `
@@ -159,7 +167,7 @@ session (sdm sessions), which is joined and left again.
 `
 
 const usageWatch = `sdm watch [flags] -- STARTER [ARG...]
-sdm watch [flags] PID | slurm:JOBID[.STEP] | flux:JOBID | pbs:JOBID | pmix:NAMESPACE | torchrun:ID | pids:PID,PID... | hostfile:FILE | --match 'PROGRAM ARG...'
+sdm watch [flags] PID | slurm:JOBID[.STEP] | flux:JOBID | pbs:JOBID | pmix:NAMESPACE | torchrun:ID | nccl:HOST | pids:PID,PID... | hostfile:FILE | --match 'PROGRAM ARG...'
 
 For batch scripts: starts the line as the shell would, or finds a job that runs, and takes a sample
 of the ranks now and then. If none of them makes progress for --stall, or one crashes, calls

@@ -132,7 +132,7 @@ func (o *watchOptions) check(dash int) error {
 	case dash > 0 || dash == 0 && o.match != "":
 		return errors.New("a running job or a starter's line: one of the two (sdm watch PID, or sdm watch -- mpirun -n 4 PROGRAM)")
 	case len(o.args) == 0 && o.match == "":
-		return errors.New("watch what? (sdm watch -- mpirun -n 4 PROGRAM, or the PID of mpirun, slurm:JOBID[.STEP], flux:JOBID, pbs:JOBID, pids:PID,PID..., hostfile:FILE or --match 'PROGRAM ARG...')")
+		return errors.New("watch what? (sdm watch -- mpirun -n 4 PROGRAM, or the PID of mpirun, slurm:JOBID[.STEP], flux:JOBID, pbs:JOBID, nccl:HOST, pids:PID,PID..., hostfile:FILE or --match 'PROGRAM ARG...')")
 	}
 	if o.line != nil && o.job.WhenStarted {
 		return errors.New("--when-started: the line is started here (it is for sdm watch slurm:JOBID and its like)")

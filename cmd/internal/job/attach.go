@@ -20,7 +20,7 @@ import (
 // gives: a process id, or one of the prefixed forms that finder.find knows (slurm:JOBID).
 func Attach(ctx context.Context, s Spec, io IO, target string) (*Job, error) {
 	b := s.builder(io)
-	f := finder{b, &s, &io}
+	f := finder{b, &s, &io, &counts{}}
 	if s.WhenStarted {
 		if err := f.awaitStart(ctx, target); err != nil {
 			return nil, failed(console.StatusNotStarted, err)
@@ -59,6 +59,7 @@ func Attach(ctx context.Context, s Spec, io IO, target string) (*Job, error) {
 		return nil, NotBuilt(ctx, err, nil)
 	}
 	j := attached(t, p.Table, io)
+	j.Session = f.counts.over(j.Session)
 	if p.BySrun {
 		j.checkTasks(p.Table)
 	}

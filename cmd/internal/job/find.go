@@ -27,8 +27,9 @@ import (
 // job's starter uses, unless the user has chosen one.
 type finder struct {
 	*servers.Builder
-	job *Spec
-	io  *IO
+	job    *Spec
+	io     *IO
+	counts *counts // set if NCCL has named the ranks
 }
 
 // find finds the ranks of the job that target, the argument of attach, names. The caller must end
@@ -53,6 +54,9 @@ func (f finder) find(ctx context.Context, target string) (servers.Placement, lau
 	case named && kind == "match":
 		p, err := f.findMatch(ctx, rest)
 		return p, nil, err
+	case named && kind == "nccl":
+		p, err := f.findNCCL(ctx, rest)
+		return p, nil, err
 	case named && kind == "flux":
 		id, err := flux.ParseID(rest)
 		if err != nil {
@@ -73,7 +77,7 @@ func (f finder) find(ctx context.Context, target string) (servers.Placement, lau
 	}
 	pid, err := strconv.Atoi(target)
 	if err != nil || pid <= 0 {
-		return servers.Placement{}, nil, misused("%q is no job (give the PID of mpirun, slurm:JOBID[.STEP], flux:JOBID, pbs:JOBID, pals:APID, pmix:NAMESPACE, torchrun:ID, pids:PID,PID..., hostfile:FILE, job:ID or match:'PROGRAM ARG...')", target)
+		return servers.Placement{}, nil, misused("%q is no job (give the PID of mpirun, slurm:JOBID[.STEP], flux:JOBID, pbs:JOBID, pals:APID, pmix:NAMESPACE, torchrun:ID, nccl:HOST, pids:PID,PID..., hostfile:FILE, job:ID or match:'PROGRAM ARG...')", target)
 	}
 	return f.findByPID(ctx, pid)
 }

@@ -190,7 +190,7 @@ func (h *mpirJob) acquire(ctx context.Context) (p servers.Placement, err error) 
 		p.Beside, err = besideInFlux(ctx, h.b, job.ID(), p.Whole)
 		return p, err
 	}
-	p.BySrun = finder{h.b, &h.Spec, &h.IO}.useToolOf(ctx, h.launch.StarterPID(), p.ID)
+	p.BySrun = finder{Builder: h.b, job: &h.Spec, io: &h.IO}.useToolOf(ctx, h.launch.StarterPID(), p.ID)
 	h.bySrun = p.BySrun
 	if server, ok := h.launch.(daemonStarter); ok && !h.b.IsChosen() && !isHere(p.Whole) {
 		return spawnServers(ctx, h.b, p, server), nil
