@@ -15,6 +15,7 @@ import (
 
 	"sdm/cmd/internal/job"
 	"sdm/cmd/internal/servers"
+	"sdm/launch"
 	"sdm/master/frontend/console"
 	"sdm/master/frontend/sentinel"
 	"sdm/master/hangfile"
@@ -36,10 +37,18 @@ type watch struct {
 	// target names the ranks that are watched, for sdm attach.
 	target  string
 	unknown bool // the user was told that the ranks are not watched yet
+	// watchdog is what ends the job that is watched if it stands.
+	watchdog launch.Watchdog
 }
 
 // config returns the configuration of the front end for a job.
 func (w *watch) config(j *job.Job) sentinel.Config {
+	if w.watchdog = (launch.Watchdog{}); j.Here != 0 {
+		w.watchdog = launch.WatchdogOf(j.Here)
+	}
+	if w.watchdog.ComesFirst(w.o.stall) {
+		w.app.remark(fmt.Sprintf("watch: torch's watchdog may end the job before it has stalled for %v (--stall 5m comes first)", w.o.stall))
+	}
 	return sentinel.Config{
 		Session: j.Session, Ranks: j.Ranks, First: present(j.First, j), Started: j.Started,
 		Judge: progress.Config{Stall: cmp.Or(w.o.stall, forever), Interval: w.o.interval, Value: w.o.progress != ""},

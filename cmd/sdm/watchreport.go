@@ -60,6 +60,9 @@ func (w *watch) stalled(ctx context.Context, x *sentinel.Sight) {
 	f := w.fileOf(x, reason)
 	f.Values = w.also(ctx)
 	path, page := w.write(f)
+	if said := w.watchdog.Left(x.Without); said != "" {
+		w.app.remark("watch: " + said)
+	}
 	h := w.hold(ctx)
 	w.execute(ctx, f, path, page, h)
 	for _, what := range w.o.onStall {

@@ -72,6 +72,7 @@ type Job struct {
 	Session session.Session
 	Ranks   rank.Set      // all ranks
 	Lost    rank.Set      // those that have no server
+	Here    int           // the process of one of them on this host; 0: none is known
 	First   *session.Call // first call of the session; nil: a launch
 
 	// Started is to be called when First is complete; nil: it need not be.
@@ -177,6 +178,12 @@ func Run(ctx context.Context, s Spec, io IO) (*Job, error) {
 // attached returns a job whose ranks are in a table and have a tree. Its end closes the tree.
 func attached(t *servers.Tree, table protocol.Proctable, io IO) *Job {
 	j := &Job{Session: t.Session, Ranks: t.Ranks, First: attaching(table)}
+	for _, p := range table {
+		if p.Host == servers.HostName() {
+			j.Here = p.PID
+			break
+		}
+	}
 	for _, one := range t.Absent {
 		j.Lost = j.Lost.Union(one.Ranks)
 	}
