@@ -25,7 +25,7 @@ var floor = map[string]int{
 var doors = map[string][]string{
 	"github.com/bits-and-blooms/bitset":  {"sdm/protocol/rank"},
 	"github.com/cespare/xxhash/v2":       {"sdm/protocol/digest"},
-	"github.com/spf13/pflag":             {"sdm/cmd/internal/original", "sdm/cmd/sdm", "sdm/cmd/sdm-server", "sdm/cmd/sdm-master", "sdm/cmd/internal/startup", "sdm/cmd/internal/gdbflags"},
+	"github.com/spf13/pflag":             {"sdm/cmd/internal/original", "sdm/cmd/sdm", "sdm/cmd/sdm-server", "sdm/cmd/sdm-master", "sdm/cmd/internal/startup", "sdm/cmd/internal/gdbflags", "sdm/cmd/internal/completion", "sdm/cmd/internal/manpage"},
 	"github.com/chzyer/readline":         {"sdm/master/frontend/console"},
 	"github.com/google/go-dap":           {"sdm/master/frontend/dap"},
 	"github.com/ianlancetaylor/demangle": {"sdm/backend/probe/internal/symbol"},
