@@ -31,12 +31,15 @@ func TestConformance(t *testing.T) {
 }
 
 var allGDBs = flag.Bool("all-gdbs", false,
-	"with each gdb of another release 1 and 8 ranks of a gdb; else they take turns")
+	"with each gdb of another release 1 and 8 ranks of a gdb; else the oldest with 8, the newest with 1")
 
 // TestConformanceOfOtherGDBs runs it with the gdbs that testdata/roots/fetch has
 // downloaded.
 func TestConformanceOfOtherGDBs(t *testing.T) {
 	for i, name := range []string{"bullseye", "multiarch", "trixie", "forky"} {
+		if !*allGDBs && i != 0 && i != 3 {
+			continue
+		}
 		t.Run(name, func(t *testing.T) {
 			path := launchtest.FindRoot(t, name).GDB()
 			for k, per := range []int{8, 1} {
