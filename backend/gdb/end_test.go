@@ -16,6 +16,7 @@ import (
 
 	"sdm/backend"
 	"sdm/backend/gdb"
+	"sdm/launch/launchtest"
 	"sdm/protocol"
 )
 
@@ -178,7 +179,14 @@ func TestGDBThatCrashes(t *testing.T) {
 // A gdb that crashes while its rank stands: the rank stays there, although it would end at once, and what is asked
 // meanwhile is answered by the next gdb. Crashes at commands of the user are not counted.
 func TestGDBThatCrashesAtAStop(t *testing.T) {
-	r := newRig(t, gdb.Config{})
+	t.Run("here", func(t *testing.T) { crashAtAStop(t, "") })
+	// Version 18 tells of it on its standard error.
+	t.Run("forky", func(t *testing.T) { crashAtAStop(t, launchtest.FindRoot(t, "forky").GDB()) })
+}
+
+// crashAtAStop makes a gdb crash four times; path is its program.
+func crashAtAStop(t *testing.T, path string) {
+	r := newRig(t, gdb.Config{Path: path})
 	r.launch(build(t, "inlined.c"), 1)
 	before := r.value("$pc")
 	for i := range 4 {

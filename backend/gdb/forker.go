@@ -149,7 +149,7 @@ func directory() string {
 func (p *process) pipes() (child [3]uintptr, err error) {
 	ours := [3]*int{&p.stdin, &p.stdout, &p.stderr}
 	for i, end := range ours {
-		fds, err := pipe(i == 1)
+		fds, err := pipe(i > 0)
 		if err != nil {
 			for _, fd := range child[:i] {
 				unix.Close(int(fd))

@@ -370,6 +370,7 @@ func (l *loop) readOutput(k *gdbProcess) bool {
 	return true
 }
 
+// readErrors processes a piece of gdb's standard error. It reports whether there may be more.
 func (l *loop) readErrors(k *gdbProcess) bool {
 	if k.process == nil {
 		return false
@@ -378,6 +379,14 @@ func (l *loop) readErrors(k *gdbProcess) bool {
 	if over {
 		l.e.poll.remove(k.process.stderr)
 	}
+	if len(b) == 0 {
+		return false
+	}
 	k.process.errors.Receive(b)
-	return len(b) > 0
+	now := l.now()
+	if !k.broken {
+		l.guard(k, func() { k.debugger.Errors(now, b) })
+	}
+	l.touch(k)
+	return true
 }
