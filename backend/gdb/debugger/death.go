@@ -20,7 +20,8 @@ type End struct {
 
 // fatal matches pieces of gdb's log after which it ends: from version 11 on it reports the signal that
 // ends it (event-top.c, handle_fatal_signal), and all report an internal error (utils.c,
-// internal_vproblem). Version 18 reports the signal on its standard error instead. A backtrace and advice follow, which takes gdb longer than sdm takes to read this.
+// internal_vproblem). Version 18 reports the signal on its standard error instead. A backtrace and advice
+// follow, which takes gdb longer than sdm takes to read this.
 var fatal = pattern.New(`^Fatal signal: |: internal-error: `)
 
 // Errors processes a piece of gdb's standard error.
