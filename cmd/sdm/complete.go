@@ -194,7 +194,7 @@ func argumentsOf(ctx context.Context, subcommand, begin string) completion.Answe
 // targets offers the jobs of this user on this host, or where a letter begins the word how other jobs are named.
 func targets(ctx context.Context, begin string) completion.Answer {
 	if begin != "" && (begin[0] < '0' || begin[0] > '9') {
-		return offer(completion.Open, "slurm:", "flux:", "pbs:", "pals:", "pmix:", "torchrun:", "pids:", "hostfile:", "job:")
+		return offer(completion.Open, "slurm:", "flux:", "pbs:", "pals:", "pmix:", "torchrun:", "nccl:", "pids:", "hostfile:", "job:")
 	}
 	answer := completion.Answer{Kind: completion.Values}
 	jobs, _ := job.List(ctx)
