@@ -65,11 +65,7 @@ func listed(j launch.Running) (l Listed, some bool) {
 	case strings.HasPrefix(j.Name, "torchrun:"):
 		l.Target = j.Name
 	case len(j.Ranks) <= maxPidsListed:
-		var pids []string
-		for _, pid := range j.Ranks {
-			pids = append(pids, strconv.Itoa(pid))
-		}
-		l.Target = "pids:" + strings.Join(pids, ",")
+		l.Target, _ = named(j.Ranks)
 	default:
 		return l, false
 	}
