@@ -9,6 +9,7 @@ import (
 	"strings"
 
 	"sdm/protocol"
+	"sdm/protocol/column"
 )
 
 // outcomes writes on which ranks an assertion fails, on which it cannot be evaluated and why, and, if all is true, on
@@ -57,6 +58,12 @@ func isAssertion(commands []string) bool {
 
 // AssertionFails reports whether an event, or an answer to assert, tells that an assertion fails on some rank.
 func AssertionFails(g protocol.Group) bool {
+	fails := func(c column.Column) bool {
+		return slices.ContainsFunc(c.Values(), func(v column.ValueCount) bool { return v.Value == protocol.Fails })
+	}
+	if !slices.ContainsFunc(g.Columns, fails) { // of nearly all events the body need not be read
+		return false
+	}
 	var body struct {
 		Displays []protocol.Display `json:"displays"`
 		Commands []string           `json:"commands"`
@@ -65,16 +72,11 @@ func AssertionFails(g protocol.Group) bool {
 		json.Unmarshal(g.Body, &body) != nil {
 		return false
 	}
-	fails := func(name string) bool {
+	named := func(name string) bool {
 		c, _ := g.Column(name)
-		for _, v := range c.Values() {
-			if v.Value == protocol.Fails {
-				return true
-			}
-		}
-		return false
+		return fails(c)
 	}
 	return slices.ContainsFunc(body.Displays, func(d protocol.Display) bool {
-		return d.Assert && fails("display."+strconv.Itoa(d.Number))
-	}) || isAssertion(body.Commands) && fails("output.0")
+		return d.Assert && named("display."+strconv.Itoa(d.Number))
+	}) || isAssertion(body.Commands) && named("output.0")
 }
