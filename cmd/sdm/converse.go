@@ -23,16 +23,9 @@ import (
 
 // drive runs the console over a session, and ends the session and its job.
 func (a *app) drive(l *lifetime, p *plan, j *job.Job) console.Status {
-	shut := sync.OnceValue(func() error { return closeInTime(j.Session) })
-	status, err := a.converse(l, p, j, func() { shut() })
+	shut := sync.OnceValue(func() error { return servers.CloseInTime(j.Session) })
+	status, err := a.converse(l, p, j, shut)
 	return a.end(l.ctx, j, shut, status, err)
-}
-
-// closeInTime closes a session in the time that there is for it.
-func closeInTime(s session.Session) error {
-	ctx, cancel := servers.Closing()
-	defer cancel()
-	return s.Close(ctx)
 }
 
 // end ends a session, which shut closes, and its job. status and err are the conversation's.
@@ -61,9 +54,8 @@ func overBecause(s session.Session, err error) error {
 	return err
 }
 
-// converse runs the console over the session of a job, for a user or for scripts.
-// end closes the session.
-func (a *app) converse(l *lifetime, p *plan, j *job.Job, end func()) (console.Status, error) {
+// converse runs the console over the session of a job, which shut closes, for a user or for scripts.
+func (a *app) converse(l *lifetime, p *plan, j *job.Job, shut func() error) (console.Status, error) {
 	start, fed, err := p.opening(j)
 	if err != nil {
 		return console.StatusUsage, err
@@ -80,14 +72,19 @@ func (a *app) converse(l *lifetime, p *plan, j *job.Job, end func()) (console.St
 		t.input = nil
 	}
 	a.breakPipes(l, t)
-	l.console <- true
-	defer func() { l.console <- false }()
 	cfg := a.consoleConfig(l, p, j.Session, j.Ranks)
 	cfg.Start, cfg.Started, cfg.Over, cfg.AtEnd = start, j.Started, j.Over, atEnd(start, j)
 	cfg.Input, cfg.InputRanks, cfg.Progress = t.input, fed.String(), t.progress
+	return l.runConsole(cfg, shut)
+}
+
+// runConsole runs a console, which gets Ctrl-C until it has ended its session; then shut closes that.
+func (l *lifetime) runConsole(cfg console.Config, shut func() error) (console.Status, error) {
+	l.console <- true
+	defer func() { l.console <- false }()
 	cfg.End = func() {
-		l.console <- false // Ctrl-C does not wait for the end
-		end()
+		l.console <- false
+		shut()
 	}
 	return console.Run(l.ctx, cfg)
 }

@@ -102,18 +102,12 @@ func (a *app) accompany(l *lifetime, p *plan, c *rpc.Client, all rank.Set,
 		return a.fail(console.StatusUsage, err), true
 	}
 	a.breakPipes(l, p.terminal)
-	l.console <- true
 	cfg := a.consoleConfig(l, p, c, all)
 	var shown uint64
 	cfg.Start, cfg.AtEnd, cfg.AnswersOnly = p.clock.Tell(w.Start), console.AtEnd(w.AtEnd), p.answersOnly
 	cfg.Progress, cfg.Welcome, cfg.Guest, cfg.Shown = p.terminal.progress, &w, guest || p.keepGiven, &shown
-	shut := sync.OnceValue(func() error { return closeInTime(c) })
-	cfg.End = func() {
-		l.console <- false
-		shut()
-	}
-	status, err := console.Run(l.ctx, cfg)
-	l.console <- false
+	shut := sync.OnceValue(func() error { return servers.CloseInTime(c) })
+	status, err := l.runConsole(cfg, shut)
 	var k killed
 	switch {
 	case errors.As(err, &k): // a lost terminal, or a front end that somebody kills

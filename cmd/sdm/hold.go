@@ -97,9 +97,7 @@ func overOnce(j *job.Job) func(states *session.States, killed rank.Set) {
 
 // endShared ends a session and its job.
 func (a *app) endShared(l *lifetime, j *job.Job, h *hub.Hub, why error, parted func()) console.Status {
-	closing, cancel := servers.Closing()
-	defer cancel()
-	if err := j.Session.Close(closing); err != nil {
+	if err := servers.CloseInTime(j.Session); err != nil {
 		a.remark(err.Error())
 	}
 	h.Wait()

@@ -111,9 +111,7 @@ func (a *app) await(ctx context.Context, o *listenOptions, log *slog.Logger, add
 	report, err := a.initialize(ctx, o, client)
 	if err != nil {
 		err = job.NotBuilt(ctx, err, nil)
-		end, cancel := servers.Closing()
-		defer cancel()
-		client.Close(end) // without a tree there is nothing to lose
+		servers.CloseInTime(client) // without a tree there is nothing to lose
 	}
 	return client, report, err
 }

@@ -129,24 +129,17 @@ func (a *app) simulate(ctx context.Context, p *plan, cfg inprocess.Config) (*job
 	}
 	report, err := c.Build(ctx, p.job.Servers.ConnectWait)
 	if err != nil {
-		return nil, job.NotBuilt(ctx, err, endOf(c))
+		return nil, job.NotBuilt(ctx, err, servers.CloseInTime(c))
 	}
 	p.program = p.ranks.program([]string{simProgram})
 	j := &job.Job{Session: c.Master, Ranks: report.Ranks}
 	j.AtEnd(func(status console.Status) console.Status {
-		if err := endOf(c); err != nil {
+		if err := servers.CloseInTime(c); err != nil {
 			p.log.Warn("a simulated server has ended badly", "err", err)
 		}
 		return status
 	})
 	return j, nil
-}
-
-// endOf closes a cluster within the grace period.
-func endOf(c *inprocess.Cluster) error {
-	ctx, cancel := servers.Closing()
-	defer cancel()
-	return c.Close(ctx)
 }
 
 // serveSimulated connects to a front end as sdm-master does. Each "initialize" gets a session with
@@ -161,7 +154,7 @@ func (a *app) serveSimulated(ctx context.Context, o *simOptions, cfg inprocess.C
 	var c *inprocess.Cluster
 	open := func(ctx context.Context, s rpc.Setup, _ func(string)) (session.Session, session.Report, error) {
 		if c != nil {
-			endOf(c)
+			servers.CloseInTime(c)
 		}
 		var err error
 		if c, err = inprocess.New(cfg); err != nil {
@@ -172,7 +165,7 @@ func (a *app) serveSimulated(ctx context.Context, o *simOptions, cfg inprocess.C
 	}
 	err = rpc.Serve(ctx, conn, open, r)
 	if c != nil {
-		err = errors.Join(err, endOf(c))
+		err = errors.Join(err, servers.CloseInTime(c))
 	}
 	if err != nil {
 		return statusOf(context.Cause(ctx), a.fail(console.StatusRankFailed, err))

@@ -71,9 +71,7 @@ func (w *watch) io() job.IO {
 
 // end ends the session of a job, which runs on.
 func (w *watch) end(ctx context.Context, j *job.Job) {
-	closing, cancel := servers.Closing()
-	defer cancel()
-	err := j.Session.Close(closing)
+	err := servers.CloseInTime(j.Session)
 	if _, e := j.End(context.WithoutCancel(ctx), console.StatusGood); err == nil {
 		err = e
 	}

@@ -146,9 +146,7 @@ func (h *heldJob) leave(ctx context.Context) {
 
 // end ends the session, which lets the ranks go.
 func (h *heldJob) end() {
-	ctx, cancel := servers.Closing()
-	defer cancel()
-	if h.client.Close(ctx) != nil || h.id == "" {
+	if servers.CloseInTime(h.client) != nil || h.id == "" {
 		h.signal(syscall.SIGTERM)
 	}
 	<-h.ended

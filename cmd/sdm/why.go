@@ -12,6 +12,7 @@ import (
 	"github.com/spf13/pflag"
 
 	"sdm/cmd/internal/job"
+	"sdm/cmd/internal/servers"
 	"sdm/cmd/internal/sessions"
 	"sdm/launch/ssh"
 	"sdm/master/frontend/console"
@@ -63,7 +64,7 @@ func (o *whyOptions) plan(a *app, f *flagSet) (*plan, error) {
 	p.answersOnly, p.scripts = true, []console.Script{}
 	p.session = func(l *lifetime, j *job.Job) console.Status {
 		status, err := a.whyJob(l.ctx, p, j, o)
-		return a.end(l.ctx, j, func() error { return closeInTime(j.Session) }, status, err)
+		return a.end(l.ctx, j, func() error { return servers.CloseInTime(j.Session) }, status, err)
 	}
 	return p, nil
 }

@@ -99,10 +99,8 @@ const lastWait = 2 * time.Second
 // Close ends the master, unless it has ended already, and waits for the servers. The error names
 // the servers that ended badly, with the last lines of their standard error.
 func (l *Local) Close() error {
-	ctx, cancel := Closing()
-	defer cancel()
-	err := l.Master.Close(ctx)
-	ctx, cancel = context.WithTimeout(context.Background(), lastWait)
+	err := CloseInTime(l.Master)
+	ctx, cancel := context.WithTimeout(context.Background(), lastWait)
 	defer cancel()
 	return errors.Join(l.servers.Close(ctx), err)
 }

@@ -164,6 +164,13 @@ func Closing() (context.Context, context.CancelFunc) {
 	return context.WithTimeout(context.Background(), GracePeriod)
 }
 
+// CloseInTime closes a session, or what ends like one, within GracePeriod.
+func CloseInTime(c interface{ Close(context.Context) error }) error {
+	ctx, cancel := Closing()
+	defer cancel()
+	return c.Close(ctx)
+}
+
 // Named returns "rank 3" or "ranks 4-7".
 func Named(s rank.Set) string {
 	if s.Len() == 1 {
